@@ -1,0 +1,1 @@
+"""Kernel learning by spectral regularization: one spectrum; every filter, every parameter, every fold."""
