@@ -1,0 +1,195 @@
+"""Block Lanczos with full re-orthogonalization and thick restarts: the largest eigenpairs of a symmetric operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["BlockLanczos", "Ritz"]
+
+CONDITION = 1e-3  # a block whose Cholesky factor has a smaller pivot is orthonormalized by its singular values instead
+STRIP = 2048  # columns rotated at a time
+
+
+class Ritz(NamedTuple):
+    """Ritz values ``(j,)``, decreasing, their vectors' coordinates ``(j, j)``, and bounds ``(j,)`` on their residuals."""
+
+    values: np.ndarray
+    coordinates: np.ndarray
+    residuals: np.ndarray
+
+
+class BlockLanczos:
+    r"""A growing orthonormal basis of a block Krylov space, with the operator's matrix in it.
+
+    .. math:: A Q_j^T = Q_J^T H, \qquad H \in R^{J \times j}
+
+    The first ``done`` of the ``size`` rows of Q have been multiplied by the operator; the others wait. The residual of
+    a Ritz pair of ``H[:done, :done]`` is what couples it to the rows that wait, plus what was dropped on the way.
+
+    Parameters
+    ----------
+    multiply : callable
+        Rows ``(b, n)`` to their products with the symmetric operator, ``(b, n)``.
+    n : int
+    block : int
+        How many rows are multiplied at a time.
+    capacity : int
+        The most rows that may be kept.
+    dtype : dtype
+        The precision of the basis; the matrix H is float64.
+    rng : numpy.random.RandomState
+    null : ndarray of shape (n,), optional
+        A unit vector that the operator sends to zero: nothing along it enters the basis.
+    """
+
+    def __init__(
+        self,
+        multiply: Callable[[np.ndarray], np.ndarray],
+        n: int,
+        *,
+        block: int,
+        capacity: int,
+        dtype,
+        rng,
+        null: np.ndarray | None = None,
+    ) -> None:
+        self.multiply, self.n, self.block, self.rng, self.null = multiply, n, block, rng, null
+        self.rounding = 4 * float(np.finfo(dtype).eps) * np.sqrt(n)
+        self.scale = 0.0  # the largest product seen: what rounding is relative to
+        self.products = 0
+        self.done = self.size = 0
+        self.older = self.last = 0  # where the last two products began
+        self.capacity = 0
+        self.Q = np.empty((0, n), dtype=dtype)
+        self.H, self.lost = np.empty((0, 0)), np.empty(0)
+        self.reserve(capacity)
+        self.inject()
+
+    @property
+    def floor(self) -> float:
+        """What rounding alone can make of a residual."""
+        return self.rounding * self.scale
+
+    def reserve(self, capacity: int) -> None:
+        """Make room for so many rows, and the blocks that come after them."""
+        if capacity <= self.capacity:
+            return
+        room, size = capacity + 2 * self.block, self.size
+        Q, H, lost = np.empty((room, self.n), dtype=self.Q.dtype), np.zeros((room, room)), np.zeros(room)
+        Q[:size], H[:size, :size], lost[:size] = self.Q[:size], self.H[:size, :size], self.lost[:size]
+        self.Q, self.H, self.lost, self.capacity = Q, H, lost, capacity
+
+    def step(self) -> None:
+        """Multiply the rows that wait, and append what is new in the products."""
+        if self.size == self.done and not self.inject():
+            return
+        j, J = self.done, self.size
+        e = min(j + self.block, J)
+        W = self.multiply(self.Q[j:e])
+        self.products += e - j
+        norms = _norms(W)
+        if not np.isfinite(norms).all():
+            raise ValueError("a product with the kernel matrix is not finite: look for NaN or infinite entries.")
+        self.scale = max(self.scale, float(norms.max()))
+        # Only the latest rows have large coefficients; the pass over all of them keeps rounding from growing.
+        self.H[self.older : J, j:e] = self._clean(W, self.older)
+        self.H[:J, j:e] += self._clean(W)
+        fresh, self.lost[j:e] = self._orthonormal(W)
+        end = J + len(fresh)
+        self.Q[J:end] = fresh
+        self.H[J:end, j:e] = fresh @ W.T
+        self.done, self.size = e, end
+        self.older, self.last = self.last, j
+
+    def inject(self) -> int:
+        """Add a random block before the rows that wait: the way out of an invariant space, and a probe for more."""
+        room = min(self.block, self.n - self.size)
+        W = self.rng.standard_normal((room, self.n)).astype(self.Q.dtype, copy=False)
+        self._clean(W)
+        W /= np.sqrt(self.n)
+        self._clean(W)
+        fresh = self._orthonormal(W, floor=0.01)[0]
+        j, J, f = self.done, self.size, len(fresh)
+        self.Q[j + f : J + f] = self.Q[j:J].copy()
+        self.H[j + f : J + f, :j] = self.H[j:J, :j].copy()
+        self.H[j : j + f, :j] = 0
+        self.Q[j : j + f] = fresh
+        self.size += f
+        return f
+
+    def ritz(self) -> Ritz:
+        """The eigenpairs of the operator's matrix in the rows that were multiplied."""
+        j = self.done
+        values, U = np.linalg.eigh(self.H[:j, :j], UPLO="U")
+        values, U = values[::-1].copy(), np.ascontiguousarray(U[:, ::-1])
+        coupling = self.H[j : self.size, :j] @ U
+        return Ritz(values, U, np.sqrt(np.einsum("ij,ij->j", coupling, coupling)) + self.lost[:j] @ np.abs(U))
+
+    def vectors(self, ritz: Ritz, k: int) -> np.ndarray:
+        """The first ``k`` Ritz vectors as rows ``(k, n)``."""
+        return ritz.coordinates[:, :k].T.astype(self.Q.dtype) @ self.Q[: self.done]
+
+    def restart(self, ritz: Ritz, keep: int) -> None:
+        """Replace the multiplied rows by the first ``keep`` Ritz vectors; the rows that wait stay."""
+        j, waiting = self.done, self.size - self.done
+        U = ritz.coordinates[:, :keep]
+        V = U.T.astype(self.Q.dtype)
+        for start in range(0, self.n, STRIP):  # strip by strip: no second basis
+            strip = slice(start, start + STRIP)
+            self.Q[:keep, strip] = V @ self.Q[:j, strip]
+        self.Q[keep : keep + waiting] = self.Q[j : self.size].copy()
+        coupling = self.H[j : self.size, :j] @ U
+        lost = self.lost[:j] @ np.abs(U)
+        self.H[:] = 0
+        self.H[range(keep), range(keep)] = ritz.values[:keep]
+        self.H[keep : keep + waiting, :keep] = coupling
+        self.lost[:keep] = lost
+        self.done, self.size = keep, keep + waiting
+        self.older = self.last = 0
+
+    def _clean(self, W: np.ndarray, start: int = 0) -> np.ndarray:
+        """Take the basis out of the rows of W, in place; return the coefficients ``(size - start, len(W))``."""
+        if self.null is not None:
+            W -= np.outer(W @ self.null, self.null)
+        Q = self.Q[start : self.size]
+        coefficients = Q @ W.T
+        W -= coefficients.T @ Q
+        return coefficients
+
+    def _orthonormal(self, W: np.ndarray, floor: float | None = None) -> tuple[np.ndarray, np.ndarray | float]:
+        """Orthonormal rows that span W but for what is below the floor, and the norm that each row of W loses."""
+        floor = self.floor if floor is None else floor
+        fresh = _cholesky_rows(W, floor)
+        if fresh is not None:
+            return fresh, 0.0
+        _, sizes, V = np.linalg.svd(W, full_matrices=False)
+        fresh = V[sizes > floor]
+        # Small directions, blown up to unit length, bring their rounding errors along.
+        for _ in range(2 if len(fresh) else 0):
+            self._clean(fresh)
+            fresh = np.linalg.qr(fresh.T)[0].T
+        return fresh, _norms(W - (W @ fresh.T) @ fresh)
+
+
+def _norms(W: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->i", W, W, dtype=np.float64))
+
+
+def _cholesky_rows(W: np.ndarray, floor: float) -> np.ndarray | None:
+    """Orthonormal rows by two Cholesky factorizations, or None if W is too close to losing rank for that."""
+    norms = _norms(W)
+    if not len(W) or norms.min() * CONDITION <= floor:
+        return None
+    rows = W / norms[:, None].astype(W.dtype)
+    for _ in range(2):
+        try:
+            L = np.linalg.cholesky((rows @ rows.T).astype(np.float64))
+        except np.linalg.LinAlgError:
+            return None
+        if L.diagonal().min() < CONDITION:
+            return None
+        rows = np.linalg.inv(L).astype(W.dtype) @ rows
+    return rows
