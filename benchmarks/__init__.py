@@ -1,0 +1,8 @@
+"""Benchmarks: eigenpath beside its peers, each configuration in a process of its own.
+
+``python -m benchmarks`` runs all jobs, ``python -m benchmarks tuned_path --quick`` one of them, briefly.
+"""
+
+from __future__ import annotations
+
+JOBS = ("tuned_path",)
