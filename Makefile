@@ -40,15 +40,15 @@ benchmark: $(VENV)/bench.stamp
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
-# A stamp is as old as the last installation of its extra. Making the environment again leaves what is in it alone.
+# A stamp is as old as the last installation of its extra, and each of them holds what the demo needs.
 $(VENV)/demo.stamp: EXTRAS :=
 $(VENV)/dev.stamp: EXTRAS := [dev]
 $(VENV)/bench.stamp: EXTRAS := [bench]
 $(VENV)/%.stamp: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "eigenpath needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo missing)." >&2; \
+	  echo "eigenpath needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>/dev/null || echo missing)." >&2; \
 	  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing eigenpath$(EXTRAS) into $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) --editable '.$(EXTRAS)'
-	@touch $@
+	@touch $@ $(VENV)/demo.stamp
