@@ -1,0 +1,82 @@
+"""The product of a symmetric matrix with a block of vectors, from the tiles of its upper triangle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._threads import blocks, run_tiles
+
+__all__ = ["STRIP", "rounding_error", "symmetric_product"]
+
+# tile(i, cols, work) -> K[strip i, cols]; work is an array that it may use, as large as the widest tile.
+Tiles = Callable[[int, slice, np.ndarray], np.ndarray]
+
+# Rows of a strip. With the width below, a tile fits the second-level cache and is used twice there.
+STRIP = 256
+_WIDEST = 1024
+# OpenBLAS multiplies small matrices in place, and copies large ones first, which costs more than the product when there
+# are few vectors. It draws the line at so many multiplications.
+_SMALL = 1_000_000
+# Vectors multiplied at a time while a tile is in cache.
+_TOGETHER = 16
+# Sums are formed apart for so many groups of strips, and added in order: the number of threads does not matter.
+_GROUPS = 8
+_SUMS_BYTES = 2**28
+
+
+def symmetric_product(tile: Tiles, n: int, V: np.ndarray, dtype: np.dtype, n_threads: int | None = None) -> np.ndarray:
+    """Return ``K @ V`` in float64, reading each tile above the diagonal once and using it twice.
+
+    Parameters
+    ----------
+    tile : callable
+    n : int
+    V : ndarray of shape (n, k)
+    dtype : dtype
+        Of the tiles, and of the products within a group of strips.
+    """
+    k = V.shape[1]
+    strips = blocks(n, STRIP)
+    # One copy for products from either side, each in the layout in which BLAS is fastest.
+    by_row, by_column = np.ascontiguousarray(V, dtype), np.ascontiguousarray(V.T, dtype)
+    n_groups = int(np.clip(_SUMS_BYTES // (k * n * dtype.itemsize), 2, min(_GROUPS, len(strips) + 1)))
+    own, mirrored = np.empty((n, k), dtype), np.zeros((n_groups, k, n), dtype)
+    width = _tile_width(min(k, _TOGETHER))
+    vectors = blocks(k, _TOGETHER)
+
+    def work(group: int) -> None:
+        space, sums = np.empty((STRIP, max(width, STRIP)), dtype), mirrored[group]
+        for i in range(group, len(strips), n_groups):
+            rows = strips[i]
+            # The block on the diagonal is whole.
+            out = own[rows]
+            np.matmul(tile(i, rows, space), by_row[rows], out=out)
+            for cols in blocks(n - rows.stop, width):
+                cols = slice(cols.start + rows.stop, cols.stop + rows.stop)
+                block = tile(i, cols, space)
+                for v in vectors:
+                    out[:, v] += block @ by_row[cols, v]
+                    sums[v, cols] += by_column[v, rows] @ block
+
+    small = n * n * k < 1e6
+    run_tiles(work, [(group,) for group in range(n_groups)], 1 if small else n_threads)
+    total = mirrored.sum(axis=0, dtype=np.float64)
+    total += own.T
+    return total.T
+
+
+def _tile_width(k: int) -> int:
+    """The widest tile whose product with ``k`` vectors BLAS takes for a small one."""
+    return int(np.clip(_SMALL // (STRIP * k) // 32 * 32, 32, _WIDEST))
+
+
+def rounding_error(n: int, dtype: np.dtype, norm: float, entries: bool) -> float:
+    """Bound the error of `symmetric_product` for a unit vector; ``norm`` bounds that of the matrix of absolute values.
+
+    ``entries`` says whether those of the matrix were rounded too.
+    """
+    # Errors of a sum grow as the root of the number of terms: in a tile, and over tiles.
+    growth = np.sqrt(min(n, _WIDEST) + n / STRIP) + 2 + entries
+    return float(growth * np.finfo(dtype).eps / 2 * norm)
