@@ -31,8 +31,8 @@ def _controller() -> ThreadpoolController:
 def available_threads() -> int:
     """How many threads a tile loop started here may use: what BLAS may use, and no more than the cores we are given.
 
-    Limits set by the user (``threadpoolctl.threadpool_limits``, ``OPENBLAS_NUM_THREADS``, the workers of joblib) thereby
-    hold for the tile loops too. Inside a tile loop the answer is 1.
+    Limits set by the user (``threadpoolctl.threadpool_limits``, ``OPENBLAS_NUM_THREADS``, joblib's workers) so hold for
+    the tile loops too. Inside a tile loop the answer is 1.
     """
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -67,7 +67,7 @@ def blocks(n: int, size: int) -> list[slice]:
 
 
 def tiles(n_rows: int, n_cols: int, size: tuple[int, int], *, triangle: bool = False) -> list[tuple[slice, slice]]:
-    """List the (rows, columns) of a matrix's tiles; with ``triangle`` those on and above the diagonal (of square tiles)."""
+    """List the (rows, columns) of a matrix's tiles; with ``triangle`` those on and above the diagonal."""
     return [
         (rows, cols)
         for rows in blocks(n_rows, size[0])
@@ -79,8 +79,8 @@ def tiles(n_rows: int, n_cols: int, size: tuple[int, int], *, triangle: bool = F
 def run_tiles(work: Callable[..., object], jobs: Iterable[tuple], n_threads: int | None = None) -> None:
     """Call ``work(*job)`` for every job, on threads that take the next job when they are free.
 
-    Pays when ``work`` releases the GIL, as ufuncs and matrix products do. BLAS is limited to one thread meanwhile. The first
-    exception is raised, and no further job is started after it.
+    Pays when ``work`` releases the GIL, as ufuncs and matrix products do. BLAS is limited to one thread meanwhile, unless
+    there is one thread anyway. The first exception is raised, and no job is started after it.
 
     Parameters
     ----------

@@ -15,14 +15,12 @@ __all__ = ["TILE", "Fill", "fill_matrix", "set_diagonal", "write_product"]
 # fill(rows, cols, out) writes the tile K[rows, cols] to ``out``; it may be called from several threads at once.
 Fill = Callable[[slice, slice, np.ndarray], None]
 
-# A square tile of float64 with this side is 1 MB: it stays in the second-level cache of current processors while the
-# passes go over it, and is large enough for BLAS and for the interpreter's overhead to vanish.
+# A square tile of float64 with this side is about 1 MB: it stays in the second-level cache of current processors while
+# the passes go over it, and is large enough for BLAS and for the interpreter's overhead to vanish.
 TILE = 384
 
 
-def fill_matrix(
-    fill: Fill, out: np.ndarray, *, symmetric: bool, size: int = TILE, n_threads: int | None = None
-) -> np.ndarray:
+def fill_matrix(fill: Fill, out: np.ndarray, *, symmetric: bool, size: int = TILE, threaded: bool = True) -> np.ndarray:
     """Write the whole matrix to ``out``; if ``symmetric``, only tiles on and above the diagonal are computed."""
 
     def work(rows: slice, cols: slice) -> None:
@@ -35,7 +33,9 @@ def fill_matrix(
         if symmetric and rows != cols:
             out[cols, rows] = tile.T
 
-    run_tiles(work, tiles(*out.shape, (size, size), triangle=symmetric), n_threads)
+    n_rows, n_cols = out.shape
+    jobs = tiles(n_rows, n_cols, (size, size), triangle=symmetric)
+    run_tiles(work, jobs, None if threaded else 1)
     return out
 
 
@@ -45,12 +45,12 @@ def _mirror(tile: np.ndarray) -> None:
     np.copyto(tile, tile.T.copy(), where=lower)
 
 
-def set_diagonal(out: np.ndarray, rows: slice, cols: slice, values: np.ndarray | float) -> None:
-    """Write ``values`` (one per row of the whole matrix, or one for all) where the tile meets the matrix's diagonal."""
+def set_diagonal(out: np.ndarray, rows: slice, cols: slice, values: np.ndarray) -> None:
+    """Write ``values``, one per row of the whole matrix, where the tile meets the matrix's diagonal."""
     start, stop = max(rows.start, cols.start), min(rows.stop, cols.stop)
     if start < stop:
         index = np.arange(start, stop)
-        out[index - rows.start, index - cols.start] = values if np.ndim(values) == 0 else values[start:stop]
+        out[index - rows.start, index - cols.start] = values[start:stop]
 
 
 def write_product(X: Any, Z: Any, out: np.ndarray) -> None:

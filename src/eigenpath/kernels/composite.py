@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ._inputs import check_number
+from ._inputs import Number
 from ._tiles import Fill
 from .base import Kernel
 
@@ -18,7 +17,7 @@ __all__ = ["Product", "Scaled", "Sum"]
 class _Pair(Kernel):
     """Two kernels and the ufunc that joins their values."""
 
-    _join: Callable[..., Any]
+    _join: np.ufunc
 
     def __init__(self, k1, k2):
         self.k1 = k1
@@ -36,8 +35,8 @@ class _Pair(Kernel):
     def pairwise(self):
         if self.k1.pairwise != self.k2.pairwise:
             raise ValueError(
-                f"{self!r} joins a precomputed kernel to one that is not: X cannot be a kernel matrix and data at once. "
-                "Compute the other kernel's matrix first and add or multiply the matrices."
+                f"{self!r} joins a precomputed kernel to one that is not: X cannot be both data and a kernel matrix. "
+                "Compute the other kernel's matrix too, join the two, and use kernel='precomputed'."
             )
         return self.k1.pairwise
 
@@ -48,6 +47,9 @@ class _Pair(Kernel):
     @property
     def _tile(self):
         return max(self.k1._tile, self.k2._tile)
+
+    def _inputs(self, X: Any, Z: Any = None) -> tuple[Any, Any]:
+        return self.k1._inputs(X, Z) if self.pairwise else super()._inputs(X, Z)
 
     def _prepare(self, X: Any, Z: Any) -> Fill:
         first, second = self.k1._prepare(X, Z), self.k2._prepare(X, Z)
@@ -61,17 +63,22 @@ class _Pair(Kernel):
         return fill
 
     def from_distance(self, D: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the kernel's values at distances D; ``out`` may be D itself."""
+        if self.metric is None:
+            return super().from_distance(D, out)
         second = self.k2.from_distance(D)
-        return self._join(self.k1.from_distance(D, out=out), second, out=out)
+        first = self.k1.from_distance(D, out=out)
+        return self._join(first, second, out=first)
 
     def diag(self, X: Any) -> np.ndarray:
+        X, _ = self._inputs(X)
         kernel = self._resolved_on(X)
         return self._join(kernel.k1.diag(X), kernel.k2.diag(X))
 
 
 class Sum(_Pair):
-    r"""The sum :math:`k_1(x, z) + k_2(x, z)`: features of both, side by side.
+    r"""The sum of two kernels: the features of both, side by side. Written ``k1 + k2``.
+
+    .. math:: k(x, z) = k_1(x, z) + k_2(x, z)
 
     Examples
     --------
@@ -95,12 +102,15 @@ class Sum(_Pair):
 
 
 class Product(_Pair):
-    r"""The product :math:`k_1(x, z) \, k_2(x, z)`.
+    r"""The product of two kernels. Written ``k1 * k2``.
+
+    .. math:: k(x, z) = k_1(x, z) \, k_2(x, z)
 
     Examples
     --------
     >>> from eigenpath.kernels import RBF, Linear
-    >>> (RBF(gamma=1.0) * Linear())([[0.0], [2.0]])
+    >>> kernel = RBF(gamma=1.0) * Linear()
+    >>> kernel([[0.0], [2.0]])
     array([[0., 0.],
            [0., 4.]])
     """
@@ -109,11 +119,13 @@ class Product(_Pair):
 
     @property
     def bound(self):
-        return self.k1.bound * self.k2.bound if min(self.k1.bound, self.k2.bound) > 0 else 0.0
+        return 0.0 if 0 in (self.k1.bound, self.k2.bound) else self.k1.bound * self.k2.bound
 
 
 class Scaled(Kernel):
-    r"""A multiple :math:`s \, k(x, z)`, :math:`s \ge 0`.
+    r"""A multiple of a kernel. Written ``scale * kernel``.
+
+    .. math:: k(x, z) = s \, k_1(x, z), \qquad s \ge 0
 
     Examples
     --------
@@ -122,42 +134,57 @@ class Scaled(Kernel):
     Scaled(kernel=RBF(gamma=1.0), scale=3)
     """
 
+    _numbers = (Number("scale", 0),)
+
     def __init__(self, kernel, scale=1.0):
         self.kernel = kernel
         self.scale = scale
 
-    metric = property(lambda self: self.kernel.metric)
-    psd = property(lambda self: self.kernel.psd)
-    pairwise = property(lambda self: self.kernel.pairwise)
-    _threaded = property(lambda self: self.kernel._threaded)
-    _tile = property(lambda self: self.kernel._tile)
+    @property
+    def metric(self):
+        return self.kernel.metric
+
+    @property
+    def psd(self):
+        return self.kernel.psd
+
+    @property
+    def pairwise(self):
+        return self.kernel.pairwise
 
     @property
     def bound(self):
-        return self._factor * self.kernel.bound if self._factor > 0 else 0.0
+        scale = self._fixed("scale")
+        return scale * self.kernel.bound if scale > 0 else 0.0
 
     @property
-    def _factor(self):
-        return check_number("scale", self.scale, 0.0)
+    def _threaded(self):
+        return self.kernel._threaded
+
+    @property
+    def _tile(self):
+        return self.kernel._tile
+
+    def _inputs(self, X: Any, Z: Any = None) -> tuple[Any, Any]:
+        return self.kernel._inputs(X, Z)
 
     def _prepare(self, X: Any, Z: Any) -> Fill:
-        write, factor = self.kernel._prepare(X, Z), self._factor
+        write, scale = self.kernel._prepare(X, Z), self._fixed("scale")
 
         def fill(rows: slice, cols: slice, out: np.ndarray) -> None:
             write(rows, cols, out)
-            out *= factor
+            out *= scale
 
         return fill
 
     def from_distance(self, D: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the kernel's values at distances D; ``out`` may be D itself."""
         out = self.kernel.from_distance(D, out=out)
-        out *= self._factor
+        out *= self._fixed("scale")
         return out
 
     def diag(self, X: Any) -> np.ndarray:
-        return self._factor * self.kernel.diag(X)
+        return self._fixed("scale") * self.kernel.diag(X)
 
     def features(self, X):
         features = self.kernel.features(X)
-        return None if features is None else features * np.sqrt(self._factor)
+        return None if features is None else features * self._fixed("scale") ** 0.5

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
-from ._inputs import as_pair, common_dtype, n_rows, output, require_dense, square_norms
+from ._inputs import as_pair, common_dtype, output, require_dense, square_norms
 from ._tiles import Fill, fill_matrix, set_diagonal, write_product
 
 __all__ = ["METRICS", "distance_matrix", "prepare_distance"]
@@ -19,7 +20,7 @@ _CANCELLED = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-2}
 # Entries of the differences held at a time when pairs are recomputed.
 _PAIR_ENTRIES = 2**18
 # With at most so many features, differences are as fast as a product.
-_FEW_FEATURES = 3
+_FEW_FEATURES = 5
 
 
 def distance_matrix(X: Any, Z: Any = None, metric: str = "sqeuclidean", out: np.ndarray | None = None) -> np.ndarray:
@@ -46,7 +47,7 @@ def distance_matrix(X: Any, Z: Any = None, metric: str = "sqeuclidean", out: np.
            [25.,  0.]])
     """
     X, Z = as_pair(X, Z, "distance_matrix")
-    out = output(out, n_rows(X, Z), common_dtype(X, Z))
+    out = output(out, (X.shape[0], (X if Z is None else Z).shape[0]), common_dtype(X, Z))
     return fill_matrix(prepare_distance(X, Z, metric), out, symmetric=Z is None)
 
 
@@ -57,10 +58,11 @@ def prepare_distance(X: Any, Z: Any, metric: str) -> Fill:
     write = METRICS[metric](X, X if Z is None else Z)
     if Z is not None:
         return write
+    zeros = np.zeros(X.shape[0])
 
     def fill(rows: slice, cols: slice, out: np.ndarray) -> None:
         write(rows, cols, out)
-        set_diagonal(out, rows, cols, 0.0)
+        set_diagonal(out, rows, cols, zeros)
 
     return fill
 
@@ -69,7 +71,7 @@ def _sqeuclidean(X: Any, Z: Any) -> Fill:
     if sp.issparse(X):
         return _by_product(X, Z, X, Z, _pairs_sparse)
     if X.shape[1] <= _FEW_FEATURES:
-        return _by_features(X, Z, _add_square)
+        return _by_differences(X, Z, "sqeuclidean")
     # Distances do not change with the origin, and a far one costs digits.
     centre = Z.mean(axis=0, dtype=np.float64).astype(X.dtype)
     return _by_product(X - centre, Z - centre, X, Z, _pairs_dense)
@@ -102,8 +104,7 @@ def _repair(out: np.ndarray, least: np.ndarray, X: Any, Z: Any, exact: Callable)
     """Recompute from differences what is below ``least``, a bounded number of pairs at a time."""
     i, j = np.nonzero(out < least)
     if not sp.issparse(X) and 4 * len(i) > out.size:
-        whole = slice(0, out.shape[0]), slice(0, out.shape[1])
-        _by_features(X, Z, _add_square)(*whole, out)
+        _by_differences(X, Z, "sqeuclidean")(slice(None), slice(None), out)
         return
     step = max(1, _PAIR_ENTRIES // X.shape[1])
     for start in range(0, len(i), step):
@@ -121,38 +122,21 @@ def _pairs_sparse(X: Any, Z: Any) -> np.ndarray:
     return square_norms(X - Z)
 
 
-def _by_features(X: np.ndarray, Z: np.ndarray, add: Callable) -> Fill:
-    """Sum over the features what ``add(x, z, out, scratch)`` adds for one, x a column of rows and z a row of columns."""
+def _by_differences(X: np.ndarray, Z: np.ndarray, metric: str) -> Fill:
+    """Sum the differences feature by feature, in float64."""
 
     def fill(rows: slice, cols: slice, out: np.ndarray) -> None:
-        scratch = np.empty((2, *out.shape), out.dtype)
-        out[...] = 0
-        for x, z in zip(X[rows].T.copy(), Z[cols].T.copy(), strict=True):
-            add(x[:, None], z, out, scratch)
+        if out.dtype == np.float64 and out.flags.c_contiguous:
+            cdist(X[rows], Z[cols], metric, out=out)
+        else:
+            out[...] = cdist(X[rows], Z[cols], metric)
 
     return fill
 
 
-def _add_square(x: np.ndarray, z: np.ndarray, out: np.ndarray, scratch: np.ndarray) -> None:
-    difference = np.subtract(x, z, out=scratch[0])
-    out += np.square(difference, out=difference)
-
-
-def _add_absolute(x: np.ndarray, z: np.ndarray, out: np.ndarray, scratch: np.ndarray) -> None:
-    difference = np.subtract(x, z, out=scratch[0])
-    out += np.abs(difference, out=difference)
-
-
-def _add_chi2(x: np.ndarray, z: np.ndarray, out: np.ndarray, scratch: np.ndarray) -> None:
-    # The smallest normal number changes no sum but 0 + 0, for which the quotient is to be 0.
-    total = np.add(x + np.finfo(out.dtype).tiny, z, out=scratch[1])
-    difference = np.subtract(x, z, out=scratch[0])
-    out += np.divide(np.square(difference, out=difference), total, out=difference)
-
-
 def _cityblock(X: Any, Z: Any) -> Fill:
     if not sp.issparse(X):
-        return _by_features(X, Z, _add_absolute)
+        return _by_differences(X, Z, "cityblock")
 
     def fill(rows: slice, cols: slice, out: np.ndarray) -> None:
         out[...] = manhattan_distances(X[rows], Z[cols])
@@ -168,7 +152,20 @@ def _chi2(X: Any, Z: Any) -> Fill:
                 f"{name} has negative values (the smallest is {matrix.min():.3g}), and the chi2 distance is one of "
                 "histograms. Use another kernel, or shift the data."
             )
-    return _by_features(X, Z, _add_chi2)
+    left, right = np.asfortranarray(X), np.asfortranarray(Z)
+
+    def fill(rows: slice, cols: slice, out: np.ndarray) -> None:
+        difference, total = np.empty((2, *out.shape), out.dtype)
+        out[...] = 0
+        for x, z in zip(left[rows].T, right[cols].T, strict=True):
+            # The smallest normal number changes no sum but 0 + 0, for which the quotient is to be 0.
+            np.add(x[:, None] + np.finfo(out.dtype).tiny, z, out=total)
+            np.subtract(x[:, None], z, out=difference)
+            difference *= difference
+            difference /= total
+            out += difference
+
+    return fill
 
 
 METRICS: dict[str, Callable[[Any, Any], Fill]] = {"sqeuclidean": _sqeuclidean, "cityblock": _cityblock, "chi2": _chi2}
