@@ -99,6 +99,10 @@ class Filter(BaseEstimator, ABC):
         """How many components survive: those of which at least half is kept, ``t g(t) >= 1/2``."""
         return np.count_nonzero(self.gains(t, params) * t >= 0.5, axis=1)
 
+    def by_components(self) -> Filter | None:
+        """The same family by number of components, if its parameter is a threshold that whole components survive."""
+        return None
+
     @property
     def _name(self) -> str:
         return f"{self.parameter} of {type(self).__name__}"

@@ -149,6 +149,9 @@ class TSVD(Filter):
     def at_lam(self, lam: float, t: np.ndarray) -> float:
         return lam if self.parameter == "lam" else int(np.count_nonzero(t >= lam))
 
+    def by_components(self) -> TSVD | None:
+        return TSVD() if self.parameter == "lam" else None
+
     def path(self, t: np.ndarray) -> np.ndarray:
         if self.lam is not None and self.n_components is not None:
             raise ValueError(

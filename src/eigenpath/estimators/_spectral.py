@@ -1,0 +1,194 @@
+"""What the regressor and the classifier share: from a kernel's name to a function, and its prediction by tiles."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..filters import Filter, as_filter
+from ..kernels import Kernel, as_kernel
+from ..selection import RULES, Rule, as_rule
+from ..spectra.base import CENTERINGS, Sample
+from ._search import Search, Winner
+from ._summary import Table, percent, show, summary_text
+
+__all__ = ["SpectralEstimator"]
+
+_CHUNK = 2048
+
+
+class SpectralEstimator(BaseEstimator):
+    """A kernel, a filter and a rule; subclasses say what the targets are."""
+
+    kernel: Any
+    gamma: Any
+    degree: float
+    coef0: float
+    kernel_params: dict | None
+    cv: Any
+    scoring: Any
+    psd_tol: float | None
+    random_state: Any
+
+    def _kernels(self) -> list[Kernel]:
+        given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+        if not given:
+            raise ValueError("kernel is an empty list: name at least one kernel.")
+        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        kernels = [as_kernel(kernel, **shared, **(self.kernel_params or {})) for kernel in given]
+        if len(kernels) > 1 and any(kernel.pairwise for kernel in kernels):
+            raise ValueError("kernel='precomputed' cannot stand in a list of kernels: X is one matrix.")
+        return kernels
+
+    def _filters(self) -> list[Filter]:
+        given = self.filter if isinstance(self.filter, (list, tuple)) else [self.filter]
+        if not given:
+            raise ValueError("filter is an empty list: name at least one filter.")
+        return [as_filter(filter) for filter in given]
+
+    def _rule(self) -> Rule:
+        if not isinstance(self.rule, str) or self.rule not in RULES:
+            return as_rule(self.rule)
+        mine = {"cv": self._folding(), "scoring": self.scoring, "random_state": self.random_state}
+        kind = RULES[self.rule]
+        takes = signature(kind).parameters
+        return kind(**{name: value for name, value in mine.items() if name in takes})
+
+    def _folding(self) -> Any:
+        return self.cv
+
+    def _sample(self, Y: np.ndarray, weight: np.ndarray | None) -> Sample:
+        return Sample(Y, weight, self._centering())
+
+    def _centering(self) -> str | None:
+        if self.center not in CENTERINGS:
+            raise ValueError(f"center must be one of {', '.join(map(repr, CENTERINGS))}, got {self.center!r}.")
+        return self.center
+
+    def _validate(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+        return validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **({"ensure_min_samples": 2} | options)
+        )
+
+    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not np.any(weight):
+            raise ValueError("sample_weight is zero for every row: at least one must be positive.")
+        return weight
+
+    def _psd_tol(self, X: Any, kernel: Kernel) -> float | None:
+        """A matrix given in single precision has negative eigenvalues of that precision."""
+        rounded = kernel.pairwise and X.dtype == np.float32
+        return 4 * X.shape[0] * float(np.finfo(np.float32).eps) if self.psd_tol is None and rounded else self.psd_tol
+
+    def _search(
+        self, X: Any, Y: np.ndarray, weight: np.ndarray | None, groups: Any, classes: np.ndarray | None = None
+    ) -> Winner:
+        """Find the best kernel, filter and parameter for targets ``Y (n, k)``, and keep what was found."""
+        kernels, rule = self._kernels(), self._rule()
+        if kernels[0].pairwise and X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square matrix of kernel values in fit, got X of shape {X.shape}.")
+        labels = Y[:, 0] if Y.shape[1] == 1 else Y.argmax(axis=1) if classes is not None else Y
+        search = Search(
+            # Spectra are taken in double precision, whatever the precision of the data and of predictions.
+            X=X.astype(np.float64, copy=False),
+            sample=self._sample(Y, weight),
+            filters=self._filters(),
+            rule=rule,
+            folds=rule.splits(X, labels, classes=classes, groups=groups),
+            classes=classes,
+            per_target=getattr(self, "per_target", False),
+            psd_tol=self._psd_tol(X, kernels[0]),
+            random_state=check_random_state(self.random_state).randint(2**31 - 1),
+        )
+        winner = search.run(kernels)
+        self.kernel_, self.path_, self.choice_ = winner.kernel, winner.path, winner.choice
+        self.filter_ = winner.choice.fixed
+        self.candidates_ = search.candidates
+        self.X_fit_ = X
+        return winner
+
+    def _keep(self, dual: np.ndarray, intercept: np.ndarray, primal: np.ndarray | None, flat: bool) -> None:
+        """Store the function; a single target given flat gets flat coefficients."""
+        self.dual_coef_ = (dual[:, 0] if flat else dual).astype(self.X_fit_.dtype, copy=False)
+        self.intercept_ = intercept[0] if flat else intercept
+        if primal is not None:
+            self.coef_ = primal[:, 0] if flat else primal.T
+        elif hasattr(self, "coef_"):
+            del self.coef_
+
+    def _values(self, X: Any) -> np.ndarray:
+        """The function at the rows of X, ``(m,)`` or ``(m, k)``."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if hasattr(self, "coef_"):
+            features = self.kernel_.features(X)
+            return features @ self.coef_.T + self.intercept_
+        parts = [self._block(X[start : start + _CHUNK]) for start in range(0, X.shape[0], _CHUNK)]
+        return np.concatenate(parts) + self.intercept_
+
+    def _block(self, X: Any) -> np.ndarray:
+        K = X if self.kernel_.pairwise else self.kernel_(X, self.X_fit_)
+        return K @ self.dual_coef_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed" or getattr(self.kernel, "pairwise", False)
+        return tags
+
+    def summary(self) -> str:
+        """What was chosen and why, in words and numbers.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        path, choice = self.path_, self.choice_
+        n, k = path.sample.y.shape
+        at = int(choice.index[0])
+        name = str(choice.filter.parameter)
+        facts = [
+            ("data", f"{n} rows, {self.n_features_in_} columns, {k} target{'s' if k > 1 else ''}"),
+            ("kernel", str(self.kernel_)),
+            ("filter", str(choice.filter)),
+            (name, choice.params if len(choice.params) > 1 else choice.params[0]),
+            ("chosen as", choice.why),
+            ("place on the path", f"{at + 1} of {len(path)}"),
+            ("degrees of freedom", float(path.degrees_of_freedom[at])),
+            ("components kept", int(path.components[at])),
+            ("norm of the function", float(np.sqrt((path.norm[at] ** 2).mean()))),
+            ("training error (mse)", float(path.training_error[at].mean())),
+            ("of the target's variance", percent(self._unexplained(at))),
+        ]
+        return summary_text(f"{type(self).__name__}: {type(choice.filter).__name__} on {n} rows", facts, *self._tables(at))
+
+    def _unexplained(self, at: int) -> float:
+        sample = self.path_.sample
+        power = float((sample.target**2).sum() / sample.total)
+        return float(self.path_.training_error[at].sum()) / power if power > 0 else 0.0
+
+    def _tables(self, at: int) -> list[Table | str]:
+        path = self.path_
+        columns = path.as_dict()
+        # The choice, its neighbours, and the ends of the path.
+        places = sorted({0, len(path) - 1, *(p for p in (at - 10, at - 3, at, at + 3, at + 10) if 0 <= p < len(path))})
+        rows = [[*(column[p] for column in columns.values()), "<- chosen" if p == at else ""] for p in places]
+        parts: list[Table | str] = [Table([*columns, ""], rows)]
+        if len(self.candidates_) > 1:
+            best = sorted(self.candidates_, key=lambda one: one.value)[:8]
+            parts.append(f"The best of {len(self.candidates_)} pairs of kernel and filter:")
+            parts.append(Table(["kernel", "filter", "score"], [(str(c.kernel), str(c.filter), c.value) for c in best]))
+        if at == len(path) - 1 and len(path) > 1:
+            parts.append(f"The choice is the end of the path with the least regularization ({show(path.params[-1])}).")
+        if at == 0 and len(path) > 1:
+            parts.append("The choice is the start of the path, where nothing is learned.")
+        return parts
