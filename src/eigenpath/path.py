@@ -119,7 +119,7 @@ class Path:
     def as_dict(self) -> dict[str, np.ndarray]:
         """Columns of equal length, ready for a data frame; targets are averaged."""
         columns = {
-            str(self.filter.parameter): self.params,
+            self.filter.parameter: self.params,
             "training_error": self.training_error.mean(axis=1),
             "norm": np.sqrt((self.norm**2).mean(axis=1)),
             "degrees_of_freedom": self.degrees_of_freedom,

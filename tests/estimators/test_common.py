@@ -11,10 +11,10 @@ ESTIMATORS = [
     SpectralRegressor(kernel="linear", filter="landweber", center="features"),
     SpectralRegressor(filter="tsvd", rule="gcv", gamma="median"),
     SpectralClassifier(),
-    SpectralClassifier(filter="nu_method", rule="loo", gamma="scale"),
+    SpectralClassifier(filter="nu_method", rule="holdout", gamma="scale"),
     KernelPCR(),
+    SpectralRegressor(rule="loo", gamma=None, center=None),
     KernelRidge(),
-    KernelRidge(kernel="rbf"),
     KernelRidge(kernel="rbf", alphas="auto"),
 ]
 

@@ -94,7 +94,9 @@ class SpectralEstimator(BaseEstimator):
         """Find the best kernel, filter and parameter for targets ``Y (n, k)``, and keep what was found."""
         kernels, rule = self._kernels(), self._rule()
         if kernels[0].pairwise and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square matrix of kernel values in fit, got X of shape {X.shape}.")
+            raise ValueError(
+                f"kernel='precomputed' needs a square matrix of kernel values in fit, got X of shape {X.shape}."
+            )
         labels = Y[:, 0] if Y.shape[1] == 1 else Y.argmax(axis=1) if classes is not None else Y
         search = Search(
             # Spectra are taken in double precision, whatever the precision of the data and of predictions.
@@ -155,7 +157,7 @@ class SpectralEstimator(BaseEstimator):
         path, choice = self.path_, self.choice_
         n, k = path.sample.y.shape
         at = int(choice.index[0])
-        name = str(choice.filter.parameter)
+        name = choice.filter.parameter
         facts = [
             ("data", f"{n} rows, {self.n_features_in_} columns, {k} target{'s' if k > 1 else ''}"),
             ("kernel", str(self.kernel_)),
@@ -169,7 +171,9 @@ class SpectralEstimator(BaseEstimator):
             ("training error (mse)", float(path.training_error[at].mean())),
             ("of the target's variance", percent(self._unexplained(at))),
         ]
-        return summary_text(f"{type(self).__name__}: {type(choice.filter).__name__} on {n} rows", facts, *self._tables(at))
+        return summary_text(
+            f"{type(self).__name__}: {type(choice.filter).__name__} on {n} rows", facts, *self._tables(at)
+        )
 
     def _unexplained(self, at: int) -> float:
         sample = self.path_.sample

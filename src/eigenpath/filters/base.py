@@ -41,9 +41,16 @@ class Filter(BaseEstimator, ABC):
         Whether ``g(t) = 1 / (t + lam)``: folds are then linear solves and leave-one-out has a closed form.
     """
 
-    parameter: ClassVar[str] | property = "lam"
-    qualification: ClassVar[float] | property = np.inf
     resolvent: ClassVar[bool] = False
+
+    # Properties only so that a subclass may compute them; most say `parameter = "lam"` and `qualification = 1.0`.
+    @property
+    def parameter(self) -> str:
+        return "lam"
+
+    @property
+    def qualification(self) -> float:
+        return np.inf
 
     @abstractmethod
     def formula(self, t: np.ndarray, param: np.ndarray) -> np.ndarray:
@@ -68,11 +75,11 @@ class Filter(BaseEstimator, ABC):
     @property
     def value(self) -> Any:
         """The parameter as the user gave it: ``None``, a number or an array."""
-        return getattr(self, str(self.parameter))
+        return getattr(self, self.parameter)
 
     def with_value(self, value: Any) -> Self:
         """The same filter with its parameter fixed."""
-        return clone(self).set_params(**{str(self.parameter): value})
+        return clone(self).set_params(**{self.parameter: value})
 
     def path(self, t: np.ndarray) -> np.ndarray:
         """The parameters to consider, from most to least regularization."""
@@ -89,7 +96,10 @@ class Filter(BaseEstimator, ABC):
         low = max(t[rank_of(t) - 1] / _MARGIN, _rounding_level(t))
         return np.geomspace(self._strongest * t[0], low, _POINTS)
 
-    _strongest = _MARGIN
+    @property
+    def _strongest(self) -> float:
+        """Where the path starts, in multiples of the largest eigenvalue."""
+        return _MARGIN
 
     def at_lam(self, lam: float, t: np.ndarray) -> float:
         """The value of the parameter that regularizes like ``lam``."""

@@ -27,7 +27,7 @@ def check_filter(filter: Filter) -> None:
     >>> check_filter(Tikhonov())
     """
     assert isinstance(filter, Filter), f"{type(filter).__name__} must derive from eigenpath.filters.Filter"
-    assert str(filter.parameter) in filter.get_params(), f"{filter.parameter!r} is not a constructor parameter"
+    assert filter.parameter in filter.get_params(), f"{filter.parameter!r} is not a constructor parameter"
     assert filter.value is None, f"check the filter with {filter.parameter}=None, so that it has a default path"
     t = np.append(np.geomspace(1, 1e-6, 40), 0.0)
     path = np.asarray(filter.path(t))
@@ -67,7 +67,7 @@ def _check_bounds(filter: Filter, t: np.ndarray, path: np.ndarray) -> None:
 
 def _check_qualification(filter: Filter) -> None:
     """``sup |1 - t g(t)| t**q`` falls like ``lam**q``, for the qualification ``q`` or 2, whichever is less."""
-    q = min(float(filter.qualification), 2.0)  # type: ignore[arg-type]
+    q = min(filter.qualification, 2.0)
     t = np.geomspace(1, 1e-8, 4000)
     lams = np.geomspace(1e-2, 1e-4, 5)
     gains = np.vstack([filter.gains(t, [filter.at_lam(lam, t)]) for lam in lams])

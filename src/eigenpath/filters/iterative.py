@@ -62,14 +62,14 @@ class NuMethod(IterativeFilter):
     Parameters
     ----------
     n_iter : int or array-like, optional
-        The number of steps, ~ ``1 / sqrt(lam)``. The default path ends at 10,000 steps.
+        The number of steps, ~ ``1 / sqrt(lam)``. The default path ends at 3000 steps.
     nu : float, default=1.0
         The qualification wanted.
     scale : float, optional
         :math:`s_0`, at least ``t[0]``, which is the default.
     """
 
-    _longest = 10_000
+    _longest = 3000
 
     def __init__(self, n_iter: Any = None, nu: float = 1.0, scale: float | None = None) -> None:
         self.n_iter = n_iter

@@ -156,7 +156,15 @@ class APriori(Rule):
 
     def choose(self, path: Path, task: Task) -> Choice:
         kappa2 = task.kappa2 if self.kappa2 is None else self.kappa2
-        lam = 2 * np.sqrt(2) * kappa2 * np.log(4 / self.eta) / np.sqrt(path.sample.total) * path.sample.total / path.sample.scale
+        lam = (
+            2
+            * np.sqrt(2)
+            * kappa2
+            * np.log(4 / self.eta)
+            / np.sqrt(path.sample.total)
+            * path.sample.total
+            / path.sample.scale
+        )
         param = np.array([path.filter.at_lam(lam, path.t)])
         index = np.abs(path.params - param).argmin(keepdims=True)
         why = f"lam = {lam:.4g} a priori, from n = {path.sample.total:g}, kappa^2 = {kappa2:.4g} and eta = {self.eta:g}"

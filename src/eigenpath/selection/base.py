@@ -85,7 +85,7 @@ class Rule(BaseEstimator, ABC):
         """Choose a parameter, and write the scores into the path."""
 
 
-def first_best(scores: np.ndarray, margin: float | np.ndarray = 0.0) -> np.ndarray:
+def first_best(scores: np.ndarray, margin: Any = 0.0) -> np.ndarray:
     """The first row, that is the most regularization, whose score ties with the best, for each column."""
     scores = np.where(np.isnan(scores), np.inf, scores)
     best = scores.min(axis=0)
@@ -95,7 +95,7 @@ def first_best(scores: np.ndarray, margin: float | np.ndarray = 0.0) -> np.ndarr
     return np.argmax(scores <= best + margin + 1e-12 * np.abs(best), axis=0)
 
 
-def pick(path: Path, task: Task, scores: np.ndarray, why: str, margin: np.ndarray | float = 0.0) -> Choice:
+def pick(path: Path, task: Task, scores: np.ndarray, why: str, margin: Any = 0.0) -> Choice:
     """Write scores ``(p, k)`` into the path and choose the best, for all targets together or for each."""
     path.scores = scores
     if task.per_target and scores.shape[1] > 1:

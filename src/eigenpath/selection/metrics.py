@@ -140,7 +140,7 @@ def _scorer_loss(scorer: Callable, classes: np.ndarray | None) -> Loss:
     """Any scorer, one parameter at a time, shown an estimator that returns the predictions at hand."""
 
     def loss(y: np.ndarray, predictions: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        view = _RegressorView if classes is None else _ClassifierView
+        view: Callable = _RegressorView if classes is None else _ClassifierView
         truth = _as_given(y, classes)
         plain = np.all(weight == weight[0])
         extra = {} if plain else {"sample_weight": weight}
@@ -159,7 +159,7 @@ def _as_given(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
 class _RegressorView(RegressorMixin, BaseEstimator):
     """A fitted regressor whose predictions are already there."""
 
-    def __init__(self, values: np.ndarray, classes: None = None) -> None:
+    def __init__(self, values: np.ndarray, classes: np.ndarray | None = None) -> None:
         self.values = values
         self.classes = classes
 
@@ -173,7 +173,7 @@ class _RegressorView(RegressorMixin, BaseEstimator):
 class _ClassifierView(ClassifierMixin, BaseEstimator):
     """A fitted classifier whose decision values are already there."""
 
-    def __init__(self, values: np.ndarray, classes: np.ndarray) -> None:
+    def __init__(self, values: np.ndarray, classes: np.ndarray | None) -> None:
         self.values = values
         self.classes = classes
 
@@ -181,7 +181,7 @@ class _ClassifierView(ClassifierMixin, BaseEstimator):
         return True
 
     @property
-    def classes_(self) -> np.ndarray:
+    def classes_(self) -> np.ndarray | None:
         return self.classes
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

@@ -100,11 +100,12 @@ class KFoldCV(_Folds):
             choice = pick(path, task, scores, f"the best mean {what}")
         else:
             why = f"the most regularization within one standard error of the best mean {what}"
-            choice = pick(path, task, scores, why, self._standard_error(path, scores, task))
+            choice = pick(path, task, scores, why, self._standard_error(path, task))
         return self._with_median(choice, path) if self.median_components else choice
 
     @staticmethod
-    def _standard_error(path: Path, scores: np.ndarray, task: Task) -> np.ndarray:
+    def _standard_error(path: Path, task: Task) -> np.ndarray:
+        assert path.fold_scores is not None
         folds = path.fold_scores if task.per_target else path.fold_scores.mean(axis=2, keepdims=True)
         spread = folds.std(axis=0, ddof=1) / np.sqrt(len(folds))
         best = folds.mean(axis=0).argmin(axis=0)
@@ -159,10 +160,10 @@ class LeaveOneOut(Rule):
     ----------
     scoring : str or callable, optional
         As in `KFoldCV`.
-    exact_below : int, default=200
+    exact_below : int, default=100
     """
 
-    def __init__(self, scoring: Any = None, exact_below: int = 200) -> None:
+    def __init__(self, scoring: Any = None, exact_below: int = 100) -> None:
         self.scoring = scoring
         self.exact_below = exact_below
 

@@ -76,11 +76,11 @@ def symmetric_eigen(
     array([3., 1.])
     """
     n = len(A)
-    some = n_components is not None and n_components < n
+    k = n if n_components is None else min(n_components, n)
     # Divide and conquer is the fastest route to all vectors, relatively robust representations to a few of them.
-    options = {"driver": "evr", "subset_by_index": (n - n_components, n - 1)} if some else {"driver": "evd"}
+    driver, subset = ("evd", None) if k == n else ("evr", (n - k, n - 1))
     try:
-        values, vectors = eigh(A, overwrite_a=overwrite, check_finite=False, **options)
+        values, vectors = eigh(A, overwrite_a=overwrite, check_finite=False, driver=driver, subset_by_index=subset)
     except LinAlgError as error:
         raise ValueError(f"{name} could not be decomposed: {error}. Look for NaN or infinite entries.") from error
     values = clip_spectrum(values, psd_tol=psd_tol, name=name)[::-1].copy()

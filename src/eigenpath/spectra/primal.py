@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +25,7 @@ class PrimalDecomposition(Decomposition):
     folds : sequence of (train, test) index arrays
     """
 
-    def __init__(self, Z: np.ndarray, sample: Sample, folds: Folds = ()) -> None:
+    def __init__(self, Z: Any, sample: Sample, folds: Folds = ()) -> None:
         super().__init__(sample, folds)
         self.Z = Z if sparse.issparse(Z) else np.asarray(Z, dtype=np.float64)
         self._folds: dict[int, list[HeldOut]] = {}
@@ -66,7 +67,7 @@ class PrimalDecomposition(Decomposition):
 class _Moments:
     """Mean and second moment of weighted features, decomposed."""
 
-    def __init__(self, Z: np.ndarray, sample: Sample) -> None:
+    def __init__(self, Z: Any, sample: Sample) -> None:
         self.sample = sample
         d = Z.shape[1]
         self.center = (sample.weight @ Z) / sample.total if sample.center == "features" else np.zeros(d)
