@@ -52,7 +52,9 @@ def _solve(A: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return lstsq(A, Y, check_finite=False)[0]
 
 
-def solve_features(Z: np.ndarray, Y: np.ndarray, alpha: float, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def solve_features(
+    Z: np.ndarray, Y: np.ndarray, alpha: float, weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The same for ``K = Z Z.T`` with fewer features than rows: dual and primal coefficients."""
     w = np.ones(len(Y)) if weight is None else weight
     weighted = Z.multiply(w[:, None]).tocsr() if hasattr(Z, "multiply") else w[:, None] * Z
