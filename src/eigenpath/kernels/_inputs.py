@@ -75,7 +75,7 @@ def output(out: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> n
 
 
 class Number(NamedTuple):
-    """A parameter that must be a number: at least ``low``, or ``above`` it, and finite unless ``infinite`` is allowed."""
+    """A parameter that must be a number, at least ``low`` or ``above`` it, and finite unless it may be ``infinite``."""
 
     name: str
     low: float = -np.inf

@@ -54,12 +54,15 @@ def scale_gamma(X: Any, sample_weight: Any = None) -> float:
     X = as_matrix(X, "X", "gamma='scale'")
     weight = _weights(X, sample_weight)
     total = weight.sum() * X.shape[1]
-    mean = _weighted_sum(X, weight, lambda rows: rows) / total
+    # From any of the entries, so that equal entries have variance 0 and not what rounding leaves of it.
+    origin = 0.0 if sp.issparse(X) else float(X[np.argmax(weight > 0), 0])
+    mean = _weighted_sum(X, weight, lambda x: x - origin) / total
     if sp.issparse(X):
         # The zeros that are not stored are entries too: each adds mean^2, which is taken out of the stored ones' sum.
-        variance = _weighted_sum(X, weight, lambda rows: (rows - 2 * mean) * rows) / total + mean**2
+        variance = _weighted_sum(X, weight, lambda x: (x - 2 * mean) * x) / total + mean**2
+        variance = variance if variance > 1e-14 * mean**2 else 0.0
     else:
-        variance = _weighted_sum(X, weight, lambda rows: np.square(rows - mean)) / total
+        variance = _weighted_sum(X, weight, lambda x: np.square(x - origin - mean)) / total
     return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
 

@@ -80,7 +80,7 @@ class Kernel(BaseEstimator):
             float32 if X and Z are, else float64.
         """
         X, Z = self._inputs(X, Z)
-        out = output(out, self._shape(X, Z), common_dtype(X, Z))
+        out = output(out, (X.shape[0], (X if Z is None else Z).shape[0]), common_dtype(X, Z))
         return fill_matrix(self._filler(X, Z), out, symmetric=Z is None, size=self._tile, threaded=self._threaded)
 
     def filler(self, X: Any, Z: Any = None) -> Fill:
@@ -142,7 +142,9 @@ class Kernel(BaseEstimator):
 
     def from_distance(self, D: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the values at distances D (see `metric`), an array of floats; ``out`` may be D itself."""
-        raise NotImplementedError(f"{self!r} is not a function of one distance: its metric is {self.metric}.")
+        if self.metric is None:
+            raise NotImplementedError(f"{self!r} is not a function of one distance: its metric is None.")
+        raise NotImplementedError(f"{self._name} has no formula: define from_distance(D, out=None).")
 
     def diag(self, X: Any) -> np.ndarray:
         """Return k(x_i, x_i), shape (n,), without the matrix."""
@@ -230,12 +232,8 @@ class Kernel(BaseEstimator):
         return float(value)
 
     def _inputs(self, X: Any, Z: Any = None) -> tuple[Any, Any]:
-        """Return X and Z as the formula needs them, or raise."""
+        """Return X and Z as the formula needs them, Z with a row for each column of the result, or raise."""
         return as_pair(X, Z, self._name)
-
-    def _shape(self, X: Any, Z: Any) -> tuple[int, int]:
-        """The shape of k(X, Z)."""
-        return X.shape[0], (X if Z is None else Z).shape[0]
 
     def _checked(self, K: Any, shape: tuple[int, ...]) -> np.ndarray:
         """Make sure that a formula returned a matrix of the right shape."""

@@ -70,7 +70,7 @@ def prepare_distance(X: Any, Z: Any, metric: str) -> Fill:
 def _sqeuclidean(X: Any, Z: Any) -> Fill:
     if sp.issparse(X):
         return _by_product(X, Z, X, Z, _pairs_sparse)
-    if X.shape[1] <= _FEW_FEATURES:
+    if X.shape[1] <= _FEW_FEATURES or Z.shape[0] == 0:
         return _by_differences(X, Z, "sqeuclidean")
     # Distances do not change with the origin, and a far one costs digits.
     centre = Z.mean(axis=0, dtype=np.float64).astype(X.dtype)

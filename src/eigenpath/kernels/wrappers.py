@@ -39,10 +39,7 @@ class Precomputed(Kernel):
                 f"Precomputed: X has {X.shape[1]} columns, but there are {np.shape(Z)[0]} training rows. "
                 "Pass the kernel between the new rows and all the training rows."
             )
-        return X, Z if Z is None else X
-
-    def _shape(self, X: Any, Z: Any) -> tuple[int, int]:
-        return X.shape
+        return X, None if Z is None else X.T
 
     def _check_square(self, K: np.ndarray) -> None:
         if K.shape[0] != K.shape[1]:
