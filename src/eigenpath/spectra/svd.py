@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr, svd
 from scipy.sparse import diags_array, issparse
-from scipy.sparse.linalg import LinearOperator, svds
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, svds
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from eigenpath.spectra.eigen import fix_signs, symmetric_eigen
+from eigenpath.spectra.eigen import symmetric_eigen
 
-__all__ = ["ROUTES", "Axes", "DenseRows", "SparseRows", "centred_rows", "column_statistics", "principal_axes"]
+__all__ = [
+    "ROUTES",
+    "Axes",
+    "DenseRows",
+    "SparseRows",
+    "centred_rows",
+    "column_deviations",
+    "column_means",
+    "principal_axes",
+]
 
-TILE = 2**20  # entries of a tile of rows: some megabytes, so that it is centred and multiplied in cache
-SMALL = 10**8  # multiplications below which the SVD takes no time worth saving
+TILE = 2**19  # entries of a tile of rows: some megabytes, so that it is centred and multiplied in cache
+SMALL = 2 * 10**7  # multiplications below which the SVD takes no time worth saving
 FEW = 0.1  # share of the components up to which a sparse table is multiplied instead of squared
 
 
@@ -32,22 +41,33 @@ class Axes(NamedTuple):
         The key in `ROUTES`.
     values : ndarray of shape (r,)
         Singular values, decreasing, as float64.
+    complete : bool
+        Whether these are all of them.
     total : float
-        Sum of squares of all singular values, also of those that were not asked for.
+        Sum of squares of all of them.
     trusted : float
-        Singular values below it have lost more than half of their digits.
+        Those below it have lost more than half of their digits, and the route "full" would do better.
     rounding : float
-        Singular values below it cannot be told from zero.
+        Those below it cannot be told from zero.
     vectors : callable
         ``vectors(k)`` gives the first ``k`` right singular vectors, shape (d, k).
     """
 
     route: str
     values: np.ndarray
+    complete: bool
     total: float
     trusted: float
     rounding: float
     vectors: Callable[[int], np.ndarray]
+
+    def left(self, k: int) -> float:
+        """Sum of squares of the singular values after the first k."""
+        if self.complete and not (self.values[k:] > self.rounding).any():
+            return 0.0
+        # Where all are known they are summed: no difference of large numbers.
+        rest = (self.values[k:] ** 2).sum() if self.complete else self.total - (self.values[:k] ** 2).sum()
+        return max(0.0, float(rest))
 
 
 @dataclass(frozen=True)
@@ -63,10 +83,20 @@ class DenseRows:
     def shape(self) -> tuple[int, int]:
         return self.X.shape
 
-    def tiles(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows of A in one buffer that the next tile overwrites."""
+    @property
+    def offset(self) -> float:
+        """Size of the largest mean, in units of the columns' scales."""
+        return float(np.abs(self.mean if self.scale is None else self.mean / self.scale).max())
+
+    @property
+    def cancelled(self) -> float:
+        """What the squares are the difference of, above their own size."""
+        return 0.0
+
+    def tiles(self, least: int = 1) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows of A, at least so many, in one buffer that the next tile overwrites."""
         n, d = self.shape
-        step = max(1, TILE // d)
+        step = max(least, TILE // d)
         buffer = np.empty((min(step, n), d), np.result_type(self.X, self.mean))
         for start in range(0, n, step):
             part = slice(start, min(start + step, n))
@@ -100,7 +130,7 @@ class DenseRows:
         """R of ``A = Q R``, by QR of one tile after the other below the R so far."""
         d = self.shape[1]
         R = np.zeros((0, d), self.X.dtype)
-        for _, tile in self.tiles():
+        for _, tile in self.tiles(least=d):
             R = qr(np.vstack([R, tile]), mode="r", overwrite_a=True, check_finite=False)[0][:d]
         return R
 
@@ -121,20 +151,30 @@ class DenseRows:
     def operator(self) -> LinearOperator:
         """A, held, as something that multiplies."""
         A = self.dense()
-        return LinearOperator(A.shape, matvec=A.__matmul__, rmatvec=A.T.__matmul__, dtype=A.dtype)
+        return aslinearoperator(A)
 
 
 @dataclass(frozen=True)
 class SparseRows:
-    """``A = S - root mean^T`` for sparse ``S = diag(root) X / scale`` and ``mean`` in the same units; S stays sparse."""
+    """``A = S - root mean^T``, where ``S = diag(root) X / scale`` stays sparse and ``mean`` is in the same units."""
 
-    S: object
+    S: Any  # CSR or CSC, matrix or array
     mean: np.ndarray
     root: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.S.shape
+
+    @property
+    def offset(self) -> float:
+        """Size of the largest mean, in units of the columns' scales."""
+        return float(np.abs(self.mean).max())
+
+    @property
+    def cancelled(self) -> float:
+        """What the squares are the difference of, above their own size."""
+        return float((self.root @ self.root) * (self.mean @ self.mean))
 
     def tiles(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows of A, dense, a few at a time."""
@@ -165,42 +205,42 @@ class SparseRows:
     def operator(self) -> LinearOperator:
         """A as something that multiplies."""
         S, St = self.S, self.S.T.tocsr()
-        return LinearOperator(
-            self.shape,
-            matvec=lambda v: S @ v - self.root * (self.mean @ v),
-            rmatvec=lambda u: St @ u - self.mean * (self.root @ u),
-            dtype=self.mean.dtype,
-        )
+
+        def forward(v):
+            v = np.ravel(v)  # scipy passes columns of shape (d, 1) too
+            return S @ v - self.root * (self.mean @ v)
+
+        def backward(u):
+            u = np.ravel(u)
+            return St @ u - self.mean * (self.root @ u)
+
+        return LinearOperator(self.shape, matvec=forward, rmatvec=backward, dtype=self.mean.dtype)
 
 
 Rows = DenseRows | SparseRows
 
 
-def column_statistics(X, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of every column, in the precision of X; that of a constant column is 1.
-
-    Sums run in float64. The deviation divides by the sum of the weights, not by one less.
-    """
+def column_means(X, weights: np.ndarray | None = None) -> np.ndarray:
+    """Weighted mean of every column, summed in float64."""
     if issparse(X):
-        mean, variance = mean_variance_axis(X, axis=0, weights=weights)
+        return mean_variance_axis(X, axis=0, weights=weights)[0].astype(np.float64)
+    if weights is None:
+        return X.mean(axis=0, dtype=np.float64)
+    return np.einsum("i,ij->j", weights, X) / weights.sum()
+
+
+def column_deviations(X, mean: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Weighted standard deviation of every column, over the sum of the weights; 1 for a constant column."""
+    if issparse(X):
+        variance = mean_variance_axis(X, axis=0, weights=weights)[1]
     else:
-        mean = column_means(X, weights)
         rows = DenseRows(X, mean, root=None if weights is None else np.sqrt(weights))
         variance = sum(np.einsum("ij,ij->j", tile, tile) for _, tile in rows.tiles())
         variance = variance / (len(X) if weights is None else weights.sum())
     deviation = np.sqrt(variance)
     # What rounding alone leaves of a constant column, in its entries and in the sum that made its mean.
     level = (4 * np.finfo(X.dtype).eps + X.shape[0] * np.finfo(float).eps) * np.abs(mean)
-    return mean.astype(X.dtype), np.where(deviation <= level, 1, deviation).astype(X.dtype)
-
-
-def column_means(X, weights: np.ndarray | None = None) -> np.ndarray:
-    """Weighted mean of every column, summed in float64."""
-    if issparse(X):
-        return mean_variance_axis(X, axis=0, weights=weights)[0]
-    if weights is None:
-        return X.mean(axis=0, dtype=np.float64)
-    return np.einsum("i,ij->j", weights, X) / weights.sum()
+    return np.where(deviation <= level, 1, deviation)
 
 
 def centred_rows(X, mean: np.ndarray, scale: np.ndarray | None = None, weights: np.ndarray | None = None) -> Rows:
@@ -232,18 +272,29 @@ def principal_axes(rows: Rows, n_components: int | None = None, route: str = "au
     name = _cheapest(rows, n_components) if route == "auto" else route
     values, total, vectors = ROUTES[name](rows, n_components, random_state)
     values = np.asarray(values, np.float64)
-    eps, (n, d) = float(np.finfo(rows.mean.dtype).eps), rows.shape
-    squared = name not in ("full", "randomized")
-    # Centring rounds each entry to the precision of the mean, and a matrix of such errors has this norm.
-    noise = 4 * eps * (np.sqrt(n) + np.sqrt(d)) * _largest_mean(rows)
-    largest = values.max(initial=0)
-    relative = np.sqrt(eps * max(n, d)) if squared else eps * max(n, d)
-    return Axes(name, values, float(total), squared * eps**0.25 * largest, relative * largest + noise, vectors)
+    squared, largest = name not in ("full", "randomized"), float(values.max(initial=0))
+    eps = float(np.finfo(rows.mean.dtype).eps)
+    rounding = _rounding_level(rows, largest, eps, squared)
+    return Axes(
+        route=name,
+        values=values,
+        complete=len(values) == min(rows.shape),
+        total=float(total) if largest > rounding else 0.0,
+        trusted=eps**0.25 * largest if squared and isinstance(rows, DenseRows) else 0.0,
+        rounding=rounding,
+        vectors=vectors,
+    )
 
 
-def _largest_mean(rows: Rows) -> float:
-    scale = getattr(rows, "scale", None)
-    return float(np.abs(rows.mean if scale is None else rows.mean / scale).max())
+def _rounding_level(rows: Rows, largest: float, eps: float, squared: bool) -> float:
+    """Singular values up to here may be nothing but rounding errors."""
+    # Independent errors of relative size eps make a matrix whose norm is about this many times that of one entry.
+    # They come from the decomposition, relative to its largest value, and from centring, relative to the mean.
+    many = 4 * eps * sum(np.sqrt(rows.shape))
+    if not squared:
+        return float(many * (largest + rows.offset))
+    errors = eps * (16 + 4 * np.sqrt(min(rows.shape))) * (largest**2 + rows.cancelled)
+    return float(np.sqrt(errors) + many * rows.offset)
 
 
 def _cheapest(rows: Rows, n_components: int | None) -> str:
@@ -323,7 +374,7 @@ def _randomized(rows, n_components, random_state):
 def _sum_of_squares(rows: Rows) -> float:
     if isinstance(rows, DenseRows):
         return float(sum(np.einsum("ij,ij->", tile, tile) for _, tile in rows.tiles()))
-    return float((rows.S.multiply(rows.S)).sum() - (rows.root @ rows.root) * (rows.mean @ rows.mean))
+    return float(rows.S.multiply(rows.S).sum() - rows.cancelled)
 
 
 ROUTES: dict[str, Callable] = {
@@ -333,8 +384,3 @@ ROUTES: dict[str, Callable] = {
     "arpack": _arpack,
     "randomized": _randomized,
 }
-
-
-def signed(vectors: np.ndarray) -> np.ndarray:
-    """Directions as rows, largest entry positive."""
-    return np.ascontiguousarray(fix_signs(np.array(vectors, order="F")).T)
