@@ -64,7 +64,7 @@ class IteratedTikhonov(Filter):
 
     @property
     def _strongest(self) -> float:
-        return 100.0 * self.order
+        return super()._strongest * self._passes()
 
     def formula(self, t: np.ndarray, param: np.ndarray) -> np.ndarray:
         # The sum, not (1 - ratio**order) / t, which is 0/0 on the null space.
