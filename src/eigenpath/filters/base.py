@@ -136,11 +136,17 @@ class IterativeFilter(Filter):
         steps = np.rint(np.geomspace(1, self._most_steps(low, t), _POINTS - 1)).astype(np.int64)
         return np.concatenate([[0], np.unique(steps)])
 
+    @staticmethod
+    def _largest(t: np.ndarray) -> float:
+        """The largest eigenvalue, zero where there is none: a fold may hold equal rows only."""
+        return float(t[0]) if len(t) else 0.0
+
     def _most_steps(self, lam: float, t: np.ndarray) -> float:
         return self.at_lam(lam, t)
 
     def _check(self, values: np.ndarray) -> None:
-        if not (np.issubdtype(values.dtype, np.number) and np.all(values >= 0) and np.all(values == np.floor(values))):
+        numeric = np.issubdtype(values.dtype, np.number) and np.all(np.isfinite(values))
+        if not (numeric and np.all(values >= 0) and np.all(values == np.floor(values))):
             raise ValueError(f"{self._name} must be a whole number of steps, not negative, got {self.value!r}.")
 
     def _ordered(self, values: np.ndarray) -> np.ndarray:

@@ -41,11 +41,13 @@ class Landweber(IterativeFilter):
         return int(max(1, np.rint(1 / (self._step(t) * lam))))
 
     def _step(self, t: np.ndarray) -> float:
+        top = self._largest(t)
         if self.step is None:
-            return 1 / t[0] if t[0] > 0 else 1.0
-        if not 0 < self.step * t[0] < 2:
+            return 1 / top if top > 0 else 1.0
+        if not (self.step > 0 and self.step * top < 2):
+            limit = f" = {2 / top:.3g}" if top > 0 else ""
             raise ValueError(
-                f"step of Landweber must lie between 0 and 2 / t[0] = {2 / t[0]:.3g}, where t[0] is the largest "
+                f"step of Landweber must lie between 0 and 2 / t[0]{limit}, where t[0] is the largest "
                 f"eigenvalue of K/n, got {self.step!r}. Leave it None to take 1 / t[0]."
             )
         return self.step
@@ -110,12 +112,13 @@ class NuMethod(IterativeFilter):
     def _scale(self, t: np.ndarray) -> float:
         if not self.nu > 0:
             raise ValueError(f"nu of NuMethod must be positive, got {self.nu!r}.")
+        top = self._largest(t)
         if self.scale is None:
-            return float(t[0]) if t[0] > 0 else 1.0
+            return top if top > 0 else 1.0
         # Rounding in t[0] must not reject the bound computed in another way.
-        if self.scale < t[0] * (1 - 1e-10):
+        if self.scale < top * (1 - 1e-10):
             raise ValueError(
-                f"scale of NuMethod must be at least the largest eigenvalue of K/n, {t[0]:.3g}, got {self.scale!r}. "
+                f"scale of NuMethod must be at least the largest eigenvalue of K/n, {top:.3g}, got {self.scale!r}. "
                 "Leave it None to take that eigenvalue."
             )
         return self.scale
