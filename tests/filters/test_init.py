@@ -20,6 +20,6 @@ def test_a_filter_is_itself():
 
 @pytest.mark.parametrize("wrong", ["ridge", 3, None, Filter])
 def test_other_things_are_named_with_all_names_to_choose_from(wrong):
-    with pytest.raises(ValueError, match="filter must be a Filter or one of 'tikhonov', .*'showalter', got ") as error:
+    with pytest.raises(ValueError, match=r"one of 'tikhonov', .*'showalter', got ") as error:
         as_filter(wrong)
     assert repr(wrong) in str(error.value)
