@@ -79,8 +79,8 @@ def tiles(n_rows: int, n_cols: int, size: tuple[int, int], *, triangle: bool = F
 def run_tiles(work: Callable[..., object], jobs: Iterable[tuple], n_threads: int | None = None) -> None:
     """Call ``work(*job)`` for every job, on threads that take the next job when they are free.
 
-    Pays when ``work`` releases the GIL, as ufuncs and matrix products do. BLAS is limited to one thread meanwhile, if there is
-    more than one. The first exception is raised, and no job is started after it.
+    Pays when ``work`` releases the GIL, as ufuncs and matrix products do. With several threads, BLAS is limited to one
+    in each. The first exception is raised, and no job is started after it.
 
     Parameters
     ----------

@@ -92,6 +92,13 @@ def test_near_duplicates_in_sparse_rows(rng):
     assert_array_equal(D[range(5), range(5, 10)], 0)
 
 
+def test_a_common_offset_costs_nothing(rng, monkeypatch):
+    """Rows far from the origin and not close to each other are left to the product: nothing is recomputed."""
+    X, Z = 1e6 + rng.standard_normal((40, 30)), 1e6 + rng.standard_normal((20, 30))
+    monkeypatch.setattr(distances, "_repair", None)
+    assert_allclose(distance_matrix(X, Z), by_differences(X, Z), rtol=1e-12)
+
+
 def test_memory_for_pairs_is_bounded_without_changing_them(rng, monkeypatch):
     X = sp.random_array((60, 30), density=0.1, format="csr", rng=rng)
     X = sp.vstack([X, X], format="csr")
