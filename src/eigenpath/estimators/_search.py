@@ -98,6 +98,7 @@ class Search:
     def _try(self, kernel: Kernel) -> float:
         """The best value over the filters."""
         decomposition = self._decompose(kernel)
+        decomposition.prepare(self.filters)
         kappa2 = kernel.bound if np.isfinite(kernel.bound) else float(np.max(kernel.diag(self.X)))
         task = Task(self.classes, self.per_target, kappa2)
         return min(self._judge(kernel, filter, decomposition, task) for filter in self.filters)

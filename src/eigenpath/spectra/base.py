@@ -131,6 +131,10 @@ class Decomposition(ABC):
         self.sample = sample
         self.folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]
 
+    def prepare(self, filters: list[Filter]) -> None:
+        """Compute what these filters will need of the folds, where that pays to be done together."""
+        return None
+
     @property
     @abstractmethod
     def spectra(self) -> list[Spectrum]:

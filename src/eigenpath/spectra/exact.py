@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dsyr2
 
+from .._threads import run_tiles
 from ..filters import Filter
 from .base import Coefficients, Decomposition, Folds, HeldOut, Sample, Spectrum
 from .eigen import clip_spectrum
@@ -38,9 +39,24 @@ class ExactDecomposition(Decomposition):
         self.psd_tol = psd_tol
         self._folds: dict[int, _Fold] = {}
 
+    def prepare(self, filters: list[Filter]) -> None:
+        """Decompose the whole and the folds side by side, each on one thread."""
+        vectors = not all(filter.resolvent for filter in filters)
+        lengths = [np.size(filter.value) if filter.value is not None else 100 for filter in filters]
+        jobs = [i for i in range(len(self.folds)) if vectors or not self._block_is_cheaper(i, max(lengths))]
+        run_tiles(self._prepare, [(None, vectors), *((i, vectors) for i in jobs)])
+
+    def _prepare(self, i: int | None, vectors: bool) -> None:
+        if i is None:
+            _ = self.spectra
+        elif vectors:
+            self.fold(i)
+        else:
+            self._fold(i)
+
     @cached_property
     def _eigen(self) -> _TridiagonalEigen:
-        return _eigen(_tridiagonal(self.K, self.sample), self.sample, self.psd_tol)
+        return _eigen(_tridiagonal(self.K.astype(np.float64), self.sample), self.sample, self.psd_tol)
 
     @cached_property
     def spectra(self) -> list[Spectrum]:
@@ -101,13 +117,15 @@ class _Fold:
 
     def __init__(self, K: np.ndarray, sample: Sample, train: np.ndarray, test: np.ndarray) -> None:
         self.sample = sample.take(train)
-        part = K[np.ix_(train, train)]
+        part = K[np.ix_(train, train)].astype(np.float64, copy=False)
         rows = K[np.ix_(test, train)]
         if sample.center == "features":
             rows = rows - (self.sample.weight / self.sample.total) @ part
         self.form = _tridiagonal(part, self.sample)
         # Rows and targets go through the reflectors in one call.
-        both = self.form.into(np.column_stack([(rows * self.sample.root).T, self.sample.target]))
+        if sample.sample_weight is not None:
+            rows = rows * self.sample.root
+        both = self.form.into(np.hstack([rows.T, self.sample.target]))
         self.rows, self.target = both[:, : len(test)].T, both[:, len(test) :]
         self._spectrum: HeldOut | None = None
 
@@ -133,9 +151,9 @@ class _Fold:
 
 
 def _tridiagonal(K: np.ndarray, sample: Sample) -> Tridiagonal:
-    """The form of the weighted, centred Gram matrix, all in one n x n copy."""
+    """The form of the weighted, centred Gram matrix; ``K`` in C order is overwritten."""
     # A symmetric matrix read in Fortran order is itself.
-    A = np.array(K.T, dtype=np.float64, order="F", copy=True)
+    A = K.T
     s = sample.root
     if sample.sample_weight is not None:
         A *= s
