@@ -1,0 +1,65 @@
+"""Kernel principal directions of weighted points, uncentred."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..spectra.eigen import symmetric_eigen
+
+__all__ = ["RANK_TOL", "Directions", "principal_directions"]
+
+# Values of a direction at new points carry rounding errors of eps * largest / own eigenvalue: beyond this share of the
+# largest eigenvalue they have fewer than half of their digits, and the direction counts as absent.
+RANK_TOL = float(np.sqrt(np.finfo(np.float64).eps))
+
+
+class Directions(NamedTuple):
+    """Directions of m points with weights w, as if every point were there w times.
+
+    Attributes
+    ----------
+    values : ndarray of shape (D,)
+        Eigenvalues of ``S K S``, S = diag(sqrt(w)); those of K when all weights are one. Decreasing.
+    vectors : ndarray of shape (m, D)
+        V, the value of each direction at each point, with ``V.T @ diag(w) @ V = I``.
+    total : float
+        The sum of the weights.
+    """
+
+    values: np.ndarray
+    vectors: np.ndarray
+    total: float
+
+    @property
+    def features(self) -> np.ndarray:
+        """Values at the points, scaled to unit mean square."""
+        return np.sqrt(self.total) * self.vectors
+
+    def lift(self, weight: np.ndarray) -> np.ndarray:
+        """The (m, D) matrix L with ``k(x, points) @ L`` = `features` at x."""
+        return weight[:, None] * self.features / self.values
+
+
+def principal_directions(K: np.ndarray, weight: np.ndarray, n_components: int | None = None) -> Directions:
+    """Decompose the kernel matrix of points with positive weights; at most so many directions, and none past the rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> principal_directions(np.diag([4.0, 1.0, 0.0]), np.array([1.0, 9.0, 1.0])).values
+    array([9., 4.])
+    """
+    root = np.sqrt(weight)
+    # A product with the vectors of one is a copy too, and exact.
+    scaled = root[:, None] * K
+    scaled *= root
+    eigen = symmetric_eigen(scaled, n_components, overwrite=True)
+    if eigen.values[0] <= 0:
+        raise ValueError(
+            "the kernel matrix is zero, so there is no direction to project on. Check X for rows that are all zero and "
+            "the parameters of kernel."
+        )
+    rank = int(np.count_nonzero(eigen.values > RANK_TOL * eigen.values[0]))
+    return Directions(eigen.values[:rank], eigen.vectors[:, :rank] / root[:, None], float(weight.sum()))
