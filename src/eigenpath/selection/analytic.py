@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bounds import a_priori_lam
 from ..path import Path
 from .base import Choice, Rule, Task, first_best, pick
 
@@ -156,16 +157,9 @@ class APriori(Rule):
 
     def choose(self, path: Path, task: Task) -> Choice:
         kappa2 = task.kappa2 if self.kappa2 is None else self.kappa2
-        lam = (
-            2
-            * np.sqrt(2)
-            * kappa2
-            * np.log(4 / self.eta)
-            / np.sqrt(path.sample.total)
-            * path.sample.total
-            / path.sample.scale
-        )
+        n = path.sample.total
+        lam = float(a_priori_lam(n, kernel_bound=kappa2, eta=self.eta)) * n / path.sample.scale
         param = np.array([path.filter.at_lam(lam, path.t)])
         index = np.abs(path.params - param).argmin(keepdims=True)
-        why = f"lam = {lam:.4g} a priori, from n = {path.sample.total:g}, kappa^2 = {kappa2:.4g} and eta = {self.eta:g}"
+        why = f"lam = {lam:.4g} a priori, from n = {n:g}, kappa^2 = {kappa2:.4g} and eta = {self.eta:g}"
         return Choice(path.filter, param, index, np.nan, why)
