@@ -101,4 +101,8 @@ def _inverse(sigma: np.ndarray, shift: np.ndarray) -> np.ndarray:
 def smoother_diagonal(U: np.ndarray, passed: np.ndarray, sample: Sample) -> np.ndarray:
     """The diagonal ``(p, n)`` of the matrices that map targets to fits, for a ``(p, r)`` table ``t g(t)``."""
     diagonal = passed @ (U**2).T
-    return diagonal + sample.weight / sample.total if sample.center else diagonal
+    if sample.center is None:
+        return diagonal
+    # The intercept's share, without what the kernel would fit of a constant.
+    unit = sample.root / np.sqrt(sample.total)
+    return diagonal + unit * (unit - (passed * (unit @ U)) @ U.T)
