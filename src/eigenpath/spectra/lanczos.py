@@ -10,11 +10,12 @@ import numpy as np
 __all__ = ["BlockLanczos", "Ritz"]
 
 CONDITION = 1e-3  # a block whose Cholesky factor has a smaller pivot is orthonormalized by its singular values instead
+BLOWN_UP = 0.1  # a block with a smaller pivot is cleaned again: its rounding errors grew by the inverse of that
 STRIP = 2048  # columns rotated at a time
 
 
 class Ritz(NamedTuple):
-    """Ritz values ``(j,)``, decreasing, their vectors' coordinates ``(j, j)``, and bounds ``(j,)`` on their residuals."""
+    """Ritz values ``(j,)``, decreasing, the coordinates of their vectors ``(j, j)``, and bounds ``(j,)`` on residuals."""
 
     values: np.ndarray
     coordinates: np.ndarray
@@ -62,6 +63,7 @@ class BlockLanczos:
         self.products = 0
         self.done = self.size = 0
         self.older = self.last = 0  # where the last two products began
+        self.tangled = False  # whether chains of blocks were started at different times
         self.capacity = 0
         self.Q = np.empty((0, n), dtype=dtype)
         self.H, self.lost = np.empty((0, 0)), np.empty(0)
@@ -77,15 +79,18 @@ class BlockLanczos:
         """Make room for so many rows, and the blocks that come after them."""
         if capacity <= self.capacity:
             return
-        room, size = capacity + 2 * self.block, self.size
+        room, size = capacity + 3 * self.block, self.size
         Q, H, lost = np.empty((room, self.n), dtype=self.Q.dtype), np.zeros((room, room)), np.zeros(room)
         Q[:size], H[:size, :size], lost[:size] = self.Q[:size], self.H[:size, :size], self.lost[:size]
         self.Q, self.H, self.lost, self.capacity = Q, H, lost, capacity
 
-    def step(self) -> None:
-        """Multiply the rows that wait, and append what is new in the products."""
+    def step(self, *, front: bool = False) -> bool:
+        """Multiply the first block that waits and append what is new; False if the basis spans everything.
+
+        What is new goes to the end of the rows that wait, or to their ``front``, to be multiplied next.
+        """
         if self.size == self.done and not self.inject():
-            return
+            return False
         j, J = self.done, self.size
         e = min(j + self.block, J)
         W = self.multiply(self.Q[j:e])
@@ -95,14 +100,15 @@ class BlockLanczos:
             raise ValueError("a product with the kernel matrix is not finite: look for NaN or infinite entries.")
         self.scale = max(self.scale, float(norms.max()))
         # Only the latest rows have large coefficients; the pass over all of them keeps rounding from growing.
-        self.H[self.older : J, j:e] = self._clean(W, self.older)
+        window = 0 if self.tangled else self.older
+        self.H[window:J, j:e] = self._clean(W, window)
         self.H[:J, j:e] += self._clean(W)
         fresh, self.lost[j:e] = self._orthonormal(W)
-        end = J + len(fresh)
-        self.Q[J:end] = fresh
-        self.H[J:end, j:e] = fresh @ W.T
-        self.done, self.size = e, end
+        self.done, at = e, e if front else J
+        self._insert(at, fresh)
+        self.H[at : at + len(fresh), j:e] = fresh @ W.T
         self.older, self.last = self.last, j
+        return True
 
     def inject(self) -> int:
         """Add a random block before the rows that wait: the way out of an invariant space, and a probe for more."""
@@ -112,13 +118,20 @@ class BlockLanczos:
         W /= np.sqrt(self.n)
         self._clean(W)
         fresh = self._orthonormal(W, floor=0.01)[0]
-        j, J, f = self.done, self.size, len(fresh)
-        self.Q[j + f : J + f] = self.Q[j:J].copy()
-        self.H[j + f : J + f, :j] = self.H[j:J, :j].copy()
-        self.H[j : j + f, :j] = 0
-        self.Q[j : j + f] = fresh
+        self.tangled = self.tangled or self.size > self.done
+        self._insert(self.done, fresh)
+        return len(fresh)
+
+    def _insert(self, at: int, fresh: np.ndarray) -> None:
+        """Put rows before the one that waits at this place."""
+        f, j, J = len(fresh), self.done, self.size
+        if J + f > len(self.Q):
+            self.reserve(J + f)
+        self.Q[at + f : J + f] = self.Q[at:J].copy()
+        self.H[at + f : J + f, :j] = self.H[at:J, :j].copy()
+        self.Q[at : at + f] = fresh
+        self.H[at : at + f, :j] = 0
         self.size += f
-        return f
 
     def ritz(self) -> Ritz:
         """The eigenpairs of the operator's matrix in the rows that were multiplied."""
@@ -162,7 +175,7 @@ class BlockLanczos:
     def _orthonormal(self, W: np.ndarray, floor: float | None = None) -> tuple[np.ndarray, np.ndarray | float]:
         """Orthonormal rows that span W but for what is below the floor, and the norm that each row of W loses."""
         floor = self.floor if floor is None else floor
-        fresh = _cholesky_rows(W, floor)
+        fresh = self._cholesky(W, floor)
         if fresh is not None:
             return fresh, 0.0
         _, sizes, V = np.linalg.svd(W, full_matrices=False)
@@ -173,23 +186,30 @@ class BlockLanczos:
             fresh = np.linalg.qr(fresh.T)[0].T
         return fresh, _norms(W - (W @ fresh.T) @ fresh)
 
+    def _cholesky(self, W: np.ndarray, floor: float) -> np.ndarray | None:
+        """Orthonormal rows by two Cholesky factorizations, or None if W is too close to losing rank for that."""
+        norms = _norms(W)
+        if not len(W) or norms.min() * CONDITION <= floor:
+            return None
+        rows = W / norms[:, None].astype(W.dtype)
+        for _ in range(2):
+            L = _factor(rows)
+            if L is None:
+                return None
+            rows = np.linalg.inv(L).astype(W.dtype) @ rows
+            if L.diagonal().min() < BLOWN_UP:
+                self._clean(rows)
+        return rows
+
+
+def _factor(rows: np.ndarray) -> np.ndarray | None:
+    """The Cholesky factor of the rows' Gram matrix, unless a pivot is small."""
+    try:
+        L = np.linalg.cholesky((rows @ rows.T).astype(np.float64))
+    except np.linalg.LinAlgError:
+        return None
+    return L if L.diagonal().min() > CONDITION else None
+
 
 def _norms(W: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->i", W, W, dtype=np.float64))
-
-
-def _cholesky_rows(W: np.ndarray, floor: float) -> np.ndarray | None:
-    """Orthonormal rows by two Cholesky factorizations, or None if W is too close to losing rank for that."""
-    norms = _norms(W)
-    if not len(W) or norms.min() * CONDITION <= floor:
-        return None
-    rows = W / norms[:, None].astype(W.dtype)
-    for _ in range(2):
-        try:
-            L = np.linalg.cholesky((rows @ rows.T).astype(np.float64))
-        except np.linalg.LinAlgError:
-            return None
-        if L.diagonal().min() < CONDITION:
-            return None
-        rows = np.linalg.inv(L).astype(W.dtype) @ rows
-    return rows

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .centring import centre_in_place
 from .eigen import fix_signs
 from .lanczos import BlockLanczos, Ritz
 
-__all__ = ["Operator", "TopPairs", "TopSolver", "exact_is_faster", "top_eigenpairs"]
+__all__ = ["TopPairs", "TopSolver", "exact_is_faster", "exact_pairs", "top_eigenpairs", "warn_of_doubts"]
 
 TOL = 1e-8
-BLOCK = 32  # wide enough for matrix products to run near their peak
-
-
-class Operator(Protocol):
-    """Anything symmetric with a shape, a dtype and ``@`` on blocks of vectors."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype
-
-    def __matmul__(self, V: np.ndarray) -> np.ndarray: ...
+WIDE = 24  # up to so many pairs the block is wider than what is wanted: it cannot miss copies of a multiple eigenvalue
+NARROW = 16  # the block for more pairs: deep enough a space from few products
+PROBE = 4  # products after which a fresh block shows what the first one missed
 
 
 class TopPairs(NamedTuple):
-    """The largest eigenpairs.
+    """The largest eigenpairs of a symmetric operator A.
 
     Attributes
     ----------
@@ -37,13 +32,13 @@ class TopPairs(NamedTuple):
     vectors : ndarray of shape (n, k)
         Orthonormal; the entry of largest size of each is positive.
     residuals : ndarray of shape (k,)
-        Bounds on ``norm(A v - value v)``: an eigenvalue of A lies within this distance of the value.
+        Bounds on ``norm(A v - value * v)``: an eigenvalue of A lies within this distance of the value.
     converged : int
-        How many of the pairs, from the first, meet ``tol``.
+        How many of the pairs, from the first, are as accurate as was asked.
     n_products : int
         How many vectors the operator was applied to; 0 if it was decomposed outright.
     gap : float
-        The distance from the last value to the next one, as far as that is known (nan if it is not).
+        From the last value to the next one, as far as that is known (nan if it is not).
     """
 
     values: np.ndarray
@@ -54,40 +49,154 @@ class TopPairs(NamedTuple):
     gap: float
 
 
+def top_eigenpairs(
+    operator: Any,
+    k: int,
+    *,
+    center: bool = False,
+    sample_weight: np.ndarray | None = None,
+    tol: float = TOL,
+    max_iter: int | None = None,
+    block_size: int | None = None,
+    random_state: Any = None,
+) -> TopPairs:
+    r"""The ``k`` largest eigenpairs of a symmetric ``A`` or, centred and weighted, of ``H S A S H``.
+
+    .. math:: S = \operatorname{diag}(s), \qquad H = I - s s^T / s^T s, \qquad s = \sqrt{w}
+
+    By block Lanczos, which needs only products with A, or by LAPACK where that is faster.
+
+    Parameters
+    ----------
+    operator : array-like of shape (n, n), or an object with ``shape``, ``dtype`` and ``@`` for blocks (n, b)
+        It is not changed.
+    k : int
+    center : bool
+        Whether to centre in feature space. Centring and weights are applied to vectors; A is not copied for them.
+    sample_weight : ndarray of shape (n,), optional
+    tol : float
+        A pair is accurate enough when its residual is at most ``tol`` times its value, or at rounding level.
+    max_iter : int, optional
+        The most products with a block of vectors; by default what takes about the time of decomposing the matrix.
+    block_size : int, optional
+        The number of vectors in a block. Wide blocks suit operators whose products cost much whatever their width.
+    random_state : int, RandomState or None
+        Draws the first vectors.
+
+    Returns
+    -------
+    TopPairs
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a pair is not accurate enough, or if the last one cannot be told from the next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.diag(np.arange(1.0, 501.0))
+    >>> pairs = top_eigenpairs(A, 3, random_state=0)
+    >>> pairs.values.round(6)
+    array([500., 499., 498.])
+    >>> bool((pairs.residuals < 1e-5).all())
+    True
+    """
+    operator = np.asarray(operator) if isinstance(operator, list | tuple) else operator
+    n = operator.shape[0]
+    if not 1 <= k <= n:
+        raise ValueError(f"k={k!r} is not valid: it must be between 1 and n = {n}.")
+    if exact_is_faster(n, k):
+        return exact_pairs(_dense(operator), k, center=center, sample_weight=sample_weight)
+    solver = TopSolver(
+        operator, center=center, sample_weight=sample_weight, block_size=block_size, random_state=random_state
+    )
+    pairs = solver.solve(k, tol=tol, max_iter=max_iter)
+    warn_of_doubts(pairs, tol)
+    return pairs
+
+
 def exact_is_faster(n: int, k: int) -> bool:
     """Whether LAPACK finds the top ``k`` of ``n`` eigenpairs sooner than block Lanczos does (measured, two threads)."""
     return n <= 200 or k > n // 5
 
 
+def exact_pairs(A: np.ndarray, k: int, *, center: bool = False, sample_weight: np.ndarray | None = None) -> TopPairs:
+    """The same by LAPACK; ``A`` is overwritten."""
+    if center:
+        centre_in_place(A, sample_weight)
+    elif sample_weight is not None:
+        root = np.sqrt(sample_weight).astype(A.dtype)
+        A *= root
+        A *= root[:, None]
+    n = len(A)
+    if not np.isfinite(A.sum()):
+        raise ValueError("the kernel matrix is not finite: look for NaN or infinite entries.")
+    more = min(n, k + 1)
+    options: dict[str, Any] = {} if more == n else {"subset_by_index": (n - more, n - 1)}
+    # The transpose of a matrix in C order is what LAPACK can overwrite.
+    values, vectors = eigh(A.T, overwrite_a=True, check_finite=False, driver="evd" if more == n else "evr", **options)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    gap = float(values[k - 1] - values[k]) if more > k else np.nan
+    rounding = 4 * float(np.finfo(values.dtype).eps) * np.sqrt(n) * float(np.abs(values).max())
+    return TopPairs(values[:k].copy(), fix_signs(vectors[:, :k].copy()), np.full(k, rounding), k, 0, gap)
+
+
+def warn_of_doubts(pairs: TopPairs, tol: float) -> None:
+    """Say which pairs are not accurate enough, or that the last one is one choice of many, and what helps."""
+    values, k = pairs.values, len(pairs.values)
+    if pairs.converged < k:
+        worst = pairs.residuals[pairs.converged]
+        remedy = f"ask for {pairs.converged} components, " if pairs.converged else ""
+        warnings.warn(
+            f"{pairs.converged} of {k} eigenpairs reached tol={tol!r} in {pairs.n_products} products; the residual of "
+            f"number {pairs.converged + 1} is {worst:.3g}, and its eigenvalue {values[pairs.converged]:.6g}. "
+            f"Raise max_iter or tol, {remedy}or decompose the whole matrix (eigen_solver='dense').",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return
+    last = float(pairs.residuals[-1])
+    if pairs.gap <= last < values[-1]:
+        first = int(np.flatnonzero(values - values[-1] <= pairs.residuals + last)[0])
+        fewer = f"{first} or for " if first else ""
+        warnings.warn(
+            f"eigenvalue {k} ({values[-1]:.6g}) and the next differ by no more than the residual, {last:.3g}: the "
+            f"eigenvalues are right, but components {first + 1} to {k} are one choice of many. Ask for {fewer}more "
+            "components, or lower tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
 class TopSolver:
-    r"""The largest eigenpairs of ``A`` or, centred and weighted, of ``H S A S H``, by block Lanczos.
+    """Block Lanczos with its state: what one call of `solve` learned, the next one starts from.
 
-    .. math:: S = \operatorname{diag}(\sqrt{w}), \qquad H = I - s s^T / s^T s, \quad s = \sqrt{w}
-
-    Centring and weights are applied to vectors. What one call of `solve` learned, the next one starts from.
-
-    Parameters
-    ----------
-    operator : Operator
-    center : bool
-    sample_weight : ndarray of shape (n,), optional
-    random_state : int, RandomState or None
-    block_size : int, optional
-        The number of vectors multiplied at a time; by default a little more than the first ``k``, and at most 32.
+    Parameters are those of `top_eigenpairs`.
     """
 
-    def __init__(self, operator, *, center=False, sample_weight=None, random_state=None, block_size=None) -> None:
+    def __init__(
+        self,
+        operator: Any,
+        *,
+        center: bool = False,
+        sample_weight: np.ndarray | None = None,
+        block_size: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.operator, self.n = operator, operator.shape[0]
-        self.dtype = np.dtype(np.float32) if operator.dtype == np.float32 else np.dtype(np.float64)
+        # Gram operators return float64 products whatever they keep.
+        single = isinstance(operator, np.ndarray) and operator.dtype == np.float32
+        self.dtype = np.dtype(np.float32 if single else np.float64)
         self.root = None if sample_weight is None else np.sqrt(np.asarray(sample_weight)).astype(self.dtype)
-        s = np.ones(self.n, dtype=self.dtype) if self.root is None else self.root
+        s = np.ones(self.n, self.dtype) if self.root is None else self.root
         self.null = s / np.linalg.norm(s) if center else None
         self.rng = check_random_state(random_state)
         self.block_size = block_size
         self.basis: BlockLanczos | None = None
 
     def multiply(self, rows: np.ndarray) -> np.ndarray:
-        """Rows ``(b, n)`` to their products with the weighted, not yet centred, operator."""
+        """Rows ``(b, n)`` to their products with the weighted operator, not centred yet."""
         A = self.operator
         scaled = rows if self.root is None else rows * self.root
         if isinstance(A, np.ndarray):
@@ -98,27 +207,117 @@ class TopSolver:
         return W if self.root is None else np.multiply(W, self.root, out=W)
 
     def solve(self, k: int, *, tol: float = TOL, max_iter: int | None = None) -> TopPairs:
-        """The top ``k``, with residuals at most ``tol`` times their values or at rounding level; no warnings.
-
-        Parameters
-        ----------
-        k : int
-        tol : float
-        max_iter : int, optional
-            The most products with a block of vectors; by default what takes about the time of decomposing the matrix.
-        """
-        basis = self._basis(k)
-        block = basis.block
-        limit = basis.products + block * (max_iter or max(20, 5 * self.n // (2 * block)))
-        seen: float | None = None
+        """The top ``k``; whether they are accurate enough is in the result."""
+        basis = self._prepare(k)
+        limit = basis.products + basis.block * (max_iter or max(40, 5 * self.n // (2 * basis.block)))
+        run = _Run(basis, k, tol)
+        wait, probing = max(3, (3 * k // 2 - basis.done) // basis.block), False
         while True:
-            ritz = self._advance(basis, k, tol, limit)
-            out = basis.products >= limit or basis.done == self.n
-            if _met(ritz, basis, tol)[:k].all() and len(ritz.values) >= k:
-                settled = seen is not None and ritz.values[k - 1] <= seen + tol * abs(seen) + basis.floor
-                if block >= k or settled or out or not self._probe(basis, ritz, k):
+            steps = min(wait, (limit - basis.products) // basis.block)
+            going = run.advance(steps, front=probing)
+            probing = False
+            if run.look() <= 1:
+                if not going or run.settled():
                     break
-                seen = float(ritz.values[k - 1])
-            elif out:
+                probing, wait = run.probe(), PROBE
+            elif not going or basis.products + basis.block > limit:
                 break
-        return self._pairs(basis, ritz, k, tol)
+            else:
+                wait = run.wait()
+            run.make_room()
+        return run.pairs(getattr(self.operator, "product_error", 0.0))
+
+    def _prepare(self, k: int) -> BlockLanczos:
+        """The basis so far, or a new one."""
+        wide = k + max(4, k // 8)
+        block = self.block_size or (wide if k <= WIDE else NARROW)
+        capacity = max(4 * k, k + 16 * block)
+        if self.basis is None:
+            self.basis = BlockLanczos(
+                self.multiply, self.n, block=block, capacity=capacity, dtype=self.dtype, rng=self.rng, null=self.null
+            )
+        self.basis.reserve(capacity)
+        return self.basis
+
+
+class _Run:
+    """The control of one run: when to look at the Ritz values, when to restart, when to believe them."""
+
+    def __init__(self, basis: BlockLanczos, k: int, tol: float) -> None:
+        self.basis, self.k, self.tol = basis, k, tol
+        self.history: list[tuple[int, float]] = []
+        self.following = -np.inf  # the largest known value after the k-th
+        self.seen: np.ndarray | None = None
+        self.ritz: Ritz
+
+    def advance(self, steps: int, front: bool) -> bool:
+        """So many products with a block, as far as there is room; False if the basis spans everything."""
+        for _ in range(max(1, steps)):
+            if not self.basis.step(front=front):
+                return False
+            if self._full():
+                break
+        return True
+
+    def look(self) -> float:
+        """Compute the Ritz values, and return the largest ratio of a residual to what it may be."""
+        self.ritz = self.basis.ritz()
+        if len(self.ritz.values) < self.k:
+            return np.inf
+        ratio = float((self.ritz.residuals[: self.k] / self._limits()).max())
+        self.history.append((self.basis.products, ratio))
+        return ratio
+
+    def wait(self) -> int:
+        """Steps to the next look, which costs j**3: extrapolate how fast the residuals fall."""
+        most = max(1, self.basis.done // (6 * self.basis.block))
+        if len(self.history) < 2:
+            return most
+        (before, high), (now, low) = self.history[-2:]
+        if low >= high:
+            return most
+        rate = np.log(high / low) / (now - before)
+        return int(np.clip(np.ceil(np.log(low) / rate / self.basis.block), 1, most))
+
+    def settled(self) -> bool:
+        """Whether no copy of a multiple eigenvalue can have been missed, or a fresh block did not find one."""
+        values, k = self.ritz.values, self.k
+        self.following = max(self.following, *values[k : k + 1], -np.inf)
+        if self.basis.block >= k:
+            return True
+        seen, self.seen = self.seen, values[:k].copy()
+        return seen is not None and bool((values[:k] <= seen + self.tol * np.abs(seen) + self.basis.floor).all())
+
+    def probe(self) -> bool:
+        """Start a fresh block beside the one that runs."""
+        self.history = []
+        return self.basis.inject() > 0
+
+    def make_room(self) -> None:
+        """Restart if the basis is full, from the wanted Ritz vectors and some of the next, which keep the pace up."""
+        if self._full():
+            self.basis.restart(self.ritz, self.k + (self.basis.capacity - self.k) // 3)
+
+    def pairs(self, product_error: float) -> TopPairs:
+        ritz, k = self.ritz, min(self.k, len(self.ritz.values))
+        met = ritz.residuals[:k] <= self._limits()[:k]
+        converged = k if met.all() else int(np.argmin(met))
+        values, rounding = ritz.values[:k].copy(), self.basis.floor + product_error
+        vectors = fix_signs(self.basis.vectors(ritz, k).T)
+        gap = values[-1] - self.following if np.isfinite(self.following) else np.nan
+        return TopPairs(values, vectors, ritz.residuals[:k] + rounding, converged, self.basis.products, float(gap))
+
+    def _limits(self) -> np.ndarray:
+        # A floor of zero: the operator is zero.
+        return np.maximum(self.tol * np.abs(self.ritz.values[: self.k]), self.basis.floor or 1.0)
+
+    def _full(self) -> bool:
+        return self.basis.size > self.basis.capacity - self.basis.block
+
+
+def _dense(operator: Any) -> np.ndarray:
+    """A copy of the operator as a matrix in C order."""
+    if isinstance(operator, np.ndarray):
+        return np.array(operator, np.float32 if operator.dtype == np.float32 else np.float64, order="C")
+    dense = operator.dense() if hasattr(operator, "dense") else operator @ np.eye(operator.shape[0])
+    return np.array(dense, dtype=np.float64, order="C")

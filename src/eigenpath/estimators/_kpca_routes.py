@@ -1,0 +1,258 @@
+"""From a kernel and data to the components of kernel PCA: the routes, and which one to take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.sparse.linalg import eigsh
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import randomized_svd
+
+from ..gram import Gram, build_gram
+from ..kernels import Kernel
+from ..spectra.centring import Means, centre_in_place
+from ..spectra.top import TOL, TopPairs, TopSolver, exact_is_faster, exact_pairs, warn_of_doubts
+
+__all__ = ["ROUTES", "Components", "Problem", "find_components"]
+
+SLIM = 200  # features up to which the singular values of the feature matrix are cheap
+SHARE = 0.6  # of the free memory that a Gram matrix may take if no limit is given
+WIDE_BLOCK = 32  # vectors that share the cost of recomputing the kernel
+FIRST_GUESS = 32  # components to begin with when a share of the variance is asked for
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What to decompose, ``wanted`` components of it (None: all; a float: a share of the variance), and how."""
+
+    kernel: Kernel
+    X: Any
+    weight: np.ndarray | None
+    wanted: int | float | None
+    tol: float = 0.0
+    max_iter: int | None = None
+    iterated_power: int | str = "auto"
+    random_state: Any = None
+    memory_limit: int | None = None
+    disposable: bool = False  # whether X, a precomputed matrix, may be overwritten
+
+    @property
+    def n(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def total(self) -> float:
+        return float(self.n) if self.weight is None else float(self.weight.sum())
+
+    @property
+    def pi(self) -> np.ndarray:
+        """Weights that sum to one."""
+        return np.full(self.n, 1 / self.n) if self.weight is None else self.weight / self.total
+
+    @property
+    def count(self) -> int | None:
+        """The number of components, if it is known."""
+        return int(self.wanted) if isinstance(self.wanted, Integral) else None
+
+    @property
+    def most(self) -> int:
+        """How many components must be computed at most."""
+        return self.n if self.count is None else self.count
+
+    def power(self, diagonal: np.ndarray) -> float:
+        """The trace of the weighted Gram matrix, not centred."""
+        return float(diagonal.sum() if self.weight is None else self.weight @ diagonal)
+
+
+class Components(NamedTuple):
+    """Eigenpairs of the centred, weighted Gram matrix.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Decreasing, not cleaned.
+    vectors : ndarray of shape (n, r)
+    residuals : ndarray of shape (r,) or None
+        Bounds, where the route has them.
+    means : Means
+        What centring subtracted.
+    trace : float
+        Of the centred matrix: the total variance times the sum of weights.
+    power : float
+        Of the matrix before: what rounding errors are relative to.
+    route : str
+    """
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray | None
+    means: Means
+    trace: float
+    power: float
+    route: str
+
+
+def find_components(problem: Problem, route: str) -> Components:
+    """Decompose by a route of `ROUTES`, or by the best if it is "auto"; keep as many components as are wanted."""
+    found = _auto(problem) if route == "auto" else ROUTES[route](problem)
+    if problem.count is not None or problem.wanted is None:
+        return found
+    k = _enough(found.values, found.trace, problem.wanted) or len(found.values)
+    residuals = None if found.residuals is None else found.residuals[:k]
+    return found._replace(values=found.values[:k], vectors=found.vectors[:, :k], residuals=residuals)
+
+
+def _enough(values: np.ndarray, trace: float, share: float) -> int | None:
+    """The smallest number of components with that share of the variance, or None if there are too few."""
+    reached = np.cumsum(np.maximum(values, 0)) >= share * trace
+    return int(reached.argmax()) + 1 if reached.any() else None
+
+
+def _auto(problem: Problem) -> Components:
+    n, k = problem.n, problem.count
+    features = problem.kernel.features(problem.X)
+    if features is not None and _slim(features, k):
+        return _explicit(problem, features)
+    if problem.wanted is None or exact_is_faster(n, FIRST_GUESS if k is None else k):
+        return _dense(problem)
+    fits = _dense_fits(problem)
+    found, complete = _krylov_pairs(problem, n // 5 if fits else n - 1, quiet=fits)
+    return found if complete or not fits else _dense(problem)
+
+
+def _slim(features: Any, k: int | None) -> bool:
+    """Whether there are so few features that their singular values cost less than the Gram matrix."""
+    n, d = features.shape
+    if issparse(features) or d >= n:
+        return False
+    return k is None or (k <= d and (d <= SLIM or d <= 4 * k))
+
+
+def _explicit(problem: Problem, features: np.ndarray) -> Components:
+    """From the singular values of the centred features; no Gram matrix at all."""
+    Z = features.astype(np.float64)
+    power = problem.power(np.einsum("ij,ij->i", Z, Z))
+    mean = problem.pi @ Z
+    means = Means(Z @ mean, float(mean @ mean))
+    Z -= mean
+    if problem.weight is not None:
+        Z *= np.sqrt(problem.weight)[:, None]
+    U, sizes, _ = np.linalg.svd(Z, full_matrices=False)
+    k = min(problem.most, len(sizes))
+    values = sizes**2
+    return Components(values[:k], U[:, :k], None, means, float(values.sum()), power, "explicit")
+
+
+def _centred(problem: Problem) -> tuple[np.ndarray, Means, float, float]:
+    """The centred, weighted matrix, in one n x n array; what was subtracted; its trace; the trace it had before."""
+    if problem.kernel.pairwise:
+        K = problem.X if problem.disposable else problem.X.copy()
+    else:
+        K = problem.kernel(problem.X)
+    power = problem.power(K.diagonal().astype(np.float64))
+    means = centre_in_place(K, problem.weight)
+    return K, means, float(K.trace(dtype=np.float64)), power
+
+
+def _dense(problem: Problem) -> Components:
+    K, *facts = _centred(problem)
+    pairs = exact_pairs(K, problem.most)
+    return Components(pairs.values, pairs.vectors, pairs.residuals, *facts, "dense")
+
+
+def _arpack(problem: Problem) -> Components:
+    K, *facts = _centred(problem)
+    start = check_random_state(problem.random_state).uniform(-1, 1, problem.n)
+    values, U = eigsh(K, problem.most, which="LA", tol=problem.tol, maxiter=problem.max_iter, v0=start)
+    return Components(values[::-1], U[:, ::-1], None, *facts, "arpack")
+
+
+def _randomized(problem: Problem) -> Components:
+    K, *facts = _centred(problem)
+    U, sizes, V = randomized_svd(
+        K, problem.most, n_iter=problem.iterated_power, random_state=problem.random_state, flip_sign=False
+    )
+    # The two sides of a negative eigenvalue point in opposite directions.
+    values = sizes * np.sign(np.einsum("ij,ji->j", U, V))
+    order = np.argsort(-values)
+    return Components(values[order], U[:, order], None, *facts, "randomized")
+
+
+def _krylov(problem: Problem) -> Components:
+    # Most of a spectrum is not what Krylov spaces are for.
+    if 2 * (problem.count or 1) >= problem.n:
+        return _dense(problem)
+    return _krylov_pairs(problem, problem.n - 1, quiet=False)[0]
+
+
+def _krylov_pairs(problem: Problem, most: int, quiet: bool) -> tuple[Components, bool]:
+    """Block Lanczos for at most so many components, and whether it found what was wanted; ``quiet`` if it did not."""
+    k = problem.count or min(FIRST_GUESS, most)
+    gram = _gram(problem, k)
+    columns = gram @ problem.pi
+    means = Means(columns, float(problem.pi @ columns))
+    power = problem.power(gram.diagonal())
+    trace = power - problem.total * means.whole
+    recomputed = getattr(gram, "storage", "stored") != "stored"
+    solver = TopSolver(
+        gram,
+        center=True,
+        sample_weight=problem.weight,
+        block_size=max(WIDE_BLOCK, k + 8) if recomputed else None,
+        random_state=problem.random_state,
+    )
+    pairs, complete = _solve(solver, problem, k, most, trace)
+    if complete or not quiet:
+        warn_of_doubts(pairs, problem.tol or TOL)
+    return Components(pairs.values, pairs.vectors, pairs.residuals, means, trace, power, "krylov"), complete
+
+
+def _solve(solver: TopSolver, problem: Problem, k: int, most: int, trace: float) -> tuple[TopPairs, bool]:
+    """``k`` pairs or, while a share of the variance is not reached, twice as many, and whether all is found."""
+    while True:
+        pairs = solver.solve(k, tol=problem.tol or TOL, max_iter=problem.max_iter)
+        enough = problem.count is not None or _enough(pairs.values, trace, float(problem.wanted or 1)) is not None
+        if enough or pairs.converged < k or k == most:
+            return pairs, enough and pairs.converged == k
+        k = min(2 * k, most)
+
+
+def _gram(problem: Problem, k: int) -> Gram:
+    single = problem.X.dtype == np.float32 and not problem.kernel.pairwise
+    limit = problem.memory_limit
+    if limit is None:
+        free = free_bytes()
+        limit = None if free is None else int(SHARE * free)
+    # The basis has first claim.
+    budget = None if limit is None else max(0, limit - 8 * problem.n * max(5 * k, 500))
+    return build_gram(problem.kernel, problem.X, precision="mixed" if single else "double", budget=budget)
+
+
+def _dense_fits(problem: Problem) -> bool:
+    """Whether the matrix and what LAPACK needs beside it are within the limit."""
+    limit = free_bytes() if problem.memory_limit is None else problem.memory_limit
+    return limit is None or 24 * problem.n**2 <= limit
+
+
+def free_bytes() -> int | None:
+    """Memory that the system could give now, if it says so."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return 1024 * int(found[0]) if found else None
+
+
+ROUTES: dict[str, Callable[[Problem], Components]] = {
+    "dense": _dense,
+    "arpack": _arpack,
+    "randomized": _randomized,
+    "krylov": _krylov,
+}
