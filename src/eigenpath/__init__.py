@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from . import filters, kernels, selection
-from .estimators import KernelPCR, KernelRidge, SpectralClassifier, SpectralRegressor
+from . import bounds, filters, kernels, selection
+from .estimators import (
+    PCA,
+    FeatureMapPCA,
+    KernelPCA,
+    KernelPCR,
+    KernelProjectionMachine,
+    KernelRidge,
+    SpectralClassifier,
+    SpectralRegressor,
+)
 from .filters import TSVD, IteratedTikhonov, Landweber, NuMethod, Showalter, Tikhonov, check_filter
 from .selection import GCV, APriori, Balancing, Discrepancy, HoldOut, KFoldCV, LeaveOneOut
 
 __all__ = [
     "GCV",
+    "PCA",
     "TSVD",
     "APriori",
     "Balancing",
     "Discrepancy",
+    "FeatureMapPCA",
     "HoldOut",
     "IteratedTikhonov",
     "KFoldCV",
+    "KernelPCA",
     "KernelPCR",
+    "KernelProjectionMachine",
     "KernelRidge",
     "Landweber",
     "LeaveOneOut",
@@ -25,6 +38,7 @@ __all__ = [
     "SpectralClassifier",
     "SpectralRegressor",
     "Tikhonov",
+    "bounds",
     "check_filter",
     "filters",
     "kernels",

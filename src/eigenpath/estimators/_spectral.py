@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import signature
 from typing import Any
 
@@ -17,9 +18,15 @@ from ..spectra.base import CENTERINGS, Sample
 from ._search import Search, Winner
 from ._summary import Table, percent, show, summary_text
 
-__all__ = ["SpectralEstimator"]
+__all__ = ["SpectralEstimator", "brief"]
 
 _CHUNK = 2048
+
+
+def brief(part: Any) -> str:
+    """A kernel or filter on one line, its numbers to four digits."""
+    line = " ".join(str(part).split())
+    return re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda number: f"{float(number[0]):.4g}", line)
 
 
 class SpectralEstimator(BaseEstimator):
@@ -160,8 +167,8 @@ class SpectralEstimator(BaseEstimator):
         name = choice.filter.parameter
         facts = [
             ("data", f"{n} rows, {self.n_features_in_} columns, {k} target{'s' if k > 1 else ''}"),
-            ("kernel", str(self.kernel_)),
-            ("filter", str(choice.filter)),
+            ("kernel", brief(self.kernel_)),
+            ("filter", brief(choice.filter)),
             (name, choice.params if len(choice.params) > 1 else choice.params[0]),
             ("chosen as", choice.why),
             ("place on the path", f"{at + 1} of {len(path)}"),
@@ -190,7 +197,9 @@ class SpectralEstimator(BaseEstimator):
         if len(self.candidates_) > 1:
             best = sorted(self.candidates_, key=lambda one: one.value)[:8]
             parts.append(f"The best of {len(self.candidates_)} pairs of kernel and filter:")
-            parts.append(Table(["kernel", "filter", "score"], [(str(c.kernel), str(c.filter), c.value) for c in best]))
+            parts.append(
+                Table(["kernel", "filter", "score"], [(brief(c.kernel), brief(c.filter), c.value) for c in best])
+            )
         if at == len(path) - 1 and len(path) > 1:
             parts.append(f"The choice is the end of the path with the least regularization ({show(path.params[-1])}).")
         if at == 0 and len(path) > 1:

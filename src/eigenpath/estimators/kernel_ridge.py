@@ -14,7 +14,7 @@ from ..kernels import CallableKernel, Kernel
 from ..spectra.base import Sample
 from ..spectra.direct import solve_features, solve_gram
 from ._row_function import RowFunction
-from ._spectral import SpectralEstimator
+from ._spectral import SpectralEstimator, brief
 from ._summary import summary_text
 
 __all__ = ["KernelRidge"]
@@ -188,7 +188,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         check_is_fitted(self)
         if self.alphas is not None:
             return super().summary()
-        facts = [("kernel", str(self.kernel_)), ("alpha", self.alpha_), ("lam = alpha / n", self.alpha_ / self._n_rows)]
+        facts = [("kernel", brief(self.kernel_)), ("alpha", self.alpha_), ("lam = alpha / n", self.alpha_ / self._n_rows)]
         return summary_text(f"KernelRidge on {self._n_rows} rows", facts, "Pass alphas='auto' to have alpha chosen.")
 
     @property
