@@ -1,4 +1,4 @@
-"""Singular values of centred rows: every route against NumPy's SVD of the table it never forms."""
+"""Centred rows and their singular values: products, and every route against the SVD of the table it never forms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from eigenpath.spectra import svd as module
-from eigenpath.spectra.svd import centred_rows, column_deviations, column_means, principal_axes
+from eigenpath.spectra import rows as module
+from eigenpath.spectra.rows import centred_rows, column_deviations, column_means
+from eigenpath.spectra.svd import principal_axes
 
 SHAPES = [(60, 7), (7, 60), (25, 25)]
 KINDS = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_matrix}
@@ -20,41 +21,69 @@ def holed(shape, rng):
     return np.where(rng.random(shape) < 0.5, X, 0.0)
 
 
-def rows_and_table(kind, shape, rng, weighted=True, scaled=True):
-    """Centred rows as the package makes them, and the same table by hand."""
-    X, w = holed(shape, rng), rng.uniform(0.5, 2, shape[0]) if weighted else None
-    stored, v = KINDS[kind](X), np.ones(shape[0]) if w is None else w
-    mean = column_means(stored, w)
-    scale = column_deviations(stored, mean, w) if scaled else None
-    A = np.sqrt(v)[:, None] * (X - (v @ X) / v.sum())
-    if scaled:
-        A /= np.sqrt((A**2).sum(axis=0) / v.sum())
-    return centred_rows(stored, mean, scale, w), A
+@pytest.fixture
+def rows_and_table(rng):
+    """Make centred rows as the package makes them, and the same table by hand."""
+
+    def make(kind, shape, weighted=True, scaled=True):
+        X, w = holed(shape, rng), rng.uniform(0.5, 2, shape[0]) if weighted else None
+        stored, v = KINDS[kind](X), np.ones(shape[0]) if w is None else w
+        mean = column_means(stored, w)
+        scale = column_deviations(stored, mean, w) if scaled else None
+        A = np.sqrt(v)[:, None] * (X - (v @ X) / v.sum())
+        if scaled:
+            A /= np.sqrt((A**2).sum(axis=0) / v.sum())
+        return centred_rows(stored, mean, scale, w), A
+
+    return make
 
 
 @pytest.fixture(params=[(kind, shape) for kind in KINDS for shape in SHAPES], ids=str)
-def problem(request, rng, monkeypatch):
+def centred(request, rows_and_table, monkeypatch):
     # Tiles of a few rows, so that their seams are part of every test.
     monkeypatch.setattr(module, "TILE", 64)
-    return rows_and_table(*request.param, rng)
+    return rows_and_table(*request.param)
 
 
-def test_products_are_those_of_the_centred_scaled_weighted_table(problem, rng):
-    rows, A = problem
+def test_products_are_those_of_the_centred_scaled_weighted_table(centred, rng):
+    rows, A = centred
     U, V = rng.standard_normal((len(A), 3)), rng.standard_normal((3, A.shape[1]))
     assert_allclose(rows.scatter(), A.T @ A, atol=1e-11)
     assert_allclose(rows.gram(), A @ A.T, atol=1e-11)
     assert_allclose(rows.lift(U), A.T @ U, atol=1e-12)
     assert_allclose(rows.project(V), A @ V.T, atol=1e-12)
     assert_allclose(np.vstack([tile.copy() for _, tile in rows.tiles()]), A, atol=1e-13)
+    assert rows.sum_of_squares() == pytest.approx((A**2).sum())
     assert_allclose(rows.operator() @ V.T, A @ V.T, atol=1e-12)
     assert_allclose(rows.operator().T @ U, A.T @ U, atol=1e-12)
 
 
+def test_centring_before_multiplying_loses_nothing_to_an_offset(rng):
+    """The sum of squares less the squared mean would be wrong in its first digit."""
+    X = rng.standard_normal((500, 3))
+    rows = centred_rows(X + 1e8, column_means(X + 1e8))
+    expected = (len(X) - 1) * np.cov(X.T)
+    assert_allclose(rows.scatter(), expected, rtol=1e-6, atol=1e-6 * 500)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_a_constant_column_has_deviation_one(kind):
+    X = kind(np.column_stack([np.full(1000, 0.1), np.arange(1000.0)]))
+    deviations = column_deviations(X, column_means(X))
+    assert deviations[0] == 1
+    assert deviations[1] == pytest.approx(np.arange(1000.0).std())
+
+
+def test_means_of_float32_are_summed_in_float64():
+    X = np.full((2**18, 1), 0.1, np.float32)
+    assert column_means(X)[0] == pytest.approx(float(np.float32(0.1)), rel=1e-12)
+    assert column_means(X, np.full(len(X), 2.0))[0] == pytest.approx(float(np.float32(0.1)), rel=1e-12)
+
+
 @pytest.mark.parametrize("route", ["full", "covariance_eigh", "gram_eigh", "arpack", "randomized"])
-def test_every_route_finds_the_singular_values_and_directions(problem, route, rng):
-    rows, A = problem
-    if isinstance(rows, module.SparseRows) and route in ("full", "randomized"):
+def test_every_route_finds_the_singular_values_and_directions(centred, route):
+    rows, A = centred
+    if rows.sparse and route in ("full", "randomized"):
         with pytest.raises(ValueError, match=f"svd_solver='{route}' needs a dense X"):
             principal_axes(rows, 3, route)
         return
@@ -88,30 +117,8 @@ def test_the_full_route_keeps_digits_that_the_squares_lose(rng):
     assert full.rounding < values[-1]
 
 
-def test_centring_before_multiplying_loses_nothing_to_an_offset(rng):
-    """The sum of squares less the squared mean would be wrong in its first digit."""
-    X = rng.standard_normal((500, 3))
-    rows = centred_rows(X + 1e8, column_means(X + 1e8))
-    expected = (len(X) - 1) * np.cov(X.T)
-    assert_allclose(rows.scatter(), expected, rtol=1e-6, atol=1e-6 * 500)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_constant_column_has_deviation_one(kind):
-    X = KINDS[kind](np.column_stack([np.full(1000, 0.1), np.arange(1000.0)]))
-    deviations = column_deviations(X, column_means(X))
-    assert deviations[0] == 1
-    assert deviations[1] == pytest.approx(np.arange(1000.0).std())
-
-
-def test_means_of_float32_are_summed_in_float64():
-    X = np.full((2**18, 1), 0.1, np.float32)
-    assert column_means(X)[0] == pytest.approx(float(np.float32(0.1)), rel=1e-12)
-    assert column_means(X, np.full(len(X), 2.0))[0] == pytest.approx(float(np.float32(0.1)), rel=1e-12)
-
-
-def test_equal_seeds_give_equal_lanczos_and_randomized_results(rng):
-    rows, _ = rows_and_table("dense", (80, 30), rng)
+def test_equal_seeds_give_equal_lanczos_and_randomized_results(rows_and_table):
+    rows, _ = rows_and_table("dense", (80, 30))
     for route in ("arpack", "randomized"):
         first, second, other = (principal_axes(rows, 3, route, random_state=seed) for seed in (1, 1, 2))
         assert np.array_equal(first.values, second.values)
@@ -129,8 +136,8 @@ def test_equal_seeds_give_equal_lanczos_and_randomized_results(rng):
         ("csr", (200, 100), 5, "arpack"),
     ],
 )
-def test_auto_takes_the_cheapest_exact_route(kind, shape, n_components, route, rng):
-    rows, _ = rows_and_table(kind, shape, rng, weighted=False, scaled=False)
+def test_auto_takes_the_cheapest_exact_route(kind, shape, n_components, route, rows_and_table):
+    rows, _ = rows_and_table(kind, shape, weighted=False, scaled=False)
     assert principal_axes(rows, n_components).route == route
 
 

@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenpath.estimators._summary import percent, summary_text
-from eigenpath.estimators.pca import FLOATS, PCA
+from ._summary import percent, summary_text
+from .pca import FLOATS, PCA
 
 __all__ = ["FeatureMapPCA"]
 

@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from eigenpath.estimators._density import NormalDensityMixin
-from eigenpath.estimators._summary import Table, percent, summary_text
-from eigenpath.spectra.eigen import fix_signs
-from eigenpath.spectra.svd import ROUTES, Axes, centred_rows, column_deviations, column_means, principal_axes
+from ..spectra.eigen import fix_signs
+from ..spectra.rows import centred_rows, column_deviations, column_means
+from ..spectra.svd import ROUTES, Axes, principal_axes
+from ._density import NormalDensityMixin
+from ._summary import Table, percent, summary_text
 
 __all__ = ["PCA"]
 
