@@ -80,9 +80,16 @@ def test_the_median_leaves_out_equal_rows(X):
 
 @pytest.mark.parametrize("rule", ["scale", "median"])
 def test_constant_data(rule):
-    X = np.full((5, 3), 0.1)
+    X = np.full((7, 3), 0.3)
     assert RBF(rule).resolve(X).gamma == 1.0
     assert RBF(rule).resolve(X[:1]).gamma == 1.0
+    assert RBF(rule).resolve(sp.csr_array(X)).gamma == 1.0
+    assert RBF(rule).resolve(sp.csr_array((5, 3))).gamma == 1.0
+
+
+def test_scale_of_a_sparse_matrix_with_an_entry_stored_twice():
+    X = sp.csr_array((np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    assert scale_gamma(X) == pytest.approx(scale_gamma(X.toarray()))
 
 
 class TestManyRows:
