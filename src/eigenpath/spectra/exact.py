@@ -73,7 +73,10 @@ class ExactDecomposition(Decomposition):
         dual = sample.root[:, None] * self._eigen.form.back(scaled)
         intercept = sample.mean
         if sample.center == "features":
-            intercept = intercept - (sample.weight / sample.total) @ (self.K @ dual)
+            pi = sample.weight / sample.total
+            # Zero but for rounding, which the kernel's constant part would blow up.
+            dual -= pi[:, None] * dual.sum(axis=0)
+            intercept = intercept - pi @ (self.K @ dual)
         return Coefficients(dual, intercept)
 
     def fold(self, i: int) -> list[HeldOut]:
@@ -120,7 +123,10 @@ class _Fold:
         part = K[np.ix_(train, train)].astype(np.float64, copy=False)
         rows = K[np.ix_(test, train)]
         if sample.center == "features":
-            rows = rows - (self.sample.weight / self.sample.total) @ part
+            pi = self.sample.weight / self.sample.total
+            rows = rows - pi @ part
+            # Coefficients sum to zero but for rounding, which the rows' constant part would blow up.
+            rows -= (rows @ pi)[:, None]
         self.form = _tridiagonal(part, self.sample)
         # Rows and targets go through the reflectors in one call.
         if sample.sample_weight is not None:
