@@ -101,7 +101,7 @@ class ExactDecomposition(Decomposition):
         """Whether the block hold-out formula needs less time than the tridiagonal form of the fold's training part."""
         train, test = self.folds[i]
         n, m = len(self.sample), len(test)
-        if len(train) + m != n or len(np.intersect1d(train, test)):
+        if len(train) + m != n or len(np.union1d(train, test)) != n:
             return False
         # Operation counts over the rates these routines reach, in GFLOP/s.
         form = 4 / 3 * len(train) ** 3 / 25 + 4 * m * len(train) ** 2 / 60
