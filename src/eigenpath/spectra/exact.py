@@ -33,7 +33,10 @@ class ExactDecomposition(Decomposition):
 
     def __init__(self, K: np.ndarray, sample: Sample, folds: Folds = (), psd_tol: float | None = None) -> None:
         super().__init__(sample, folds)
-        if not np.isfinite(K.sum()):
+        # The sum is read once, with no table of flags; infinities of both signs make it NaN.
+        with np.errstate(invalid="ignore"):
+            finite = np.isfinite(K.sum())
+        if not finite:
             raise ValueError("the kernel matrix contains NaN or infinity: check the kernel's parameters and the data.")
         self.K = K
         self.psd_tol = psd_tol
