@@ -45,7 +45,11 @@ def targets(W: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def fit_machines(
-    K: np.ndarray, W: np.ndarray, n_components: int | None = None, sizes: Iterable[int] | None = None
+    K: np.ndarray,
+    W: np.ndarray,
+    n_components: int | None = None,
+    sizes: Iterable[int] | None = None,
+    psd_tol: float | None = None,
 ) -> Machines:
     """Solve every size (or ``sizes``, where those above the rank are answered by the rank) for every problem.
 
@@ -55,7 +59,7 @@ def fit_machines(
     W : ndarray of shape (m, C)
         The weight of each class at each point; every row and every column has a positive entry.
     """
-    directions = principal_directions(K, W.sum(axis=1), n_components)
+    directions = principal_directions(K, W.sum(axis=1), n_components, psd_tol)
     F, spread = directions.features, directions.values / directions.total
     paths = [_one_path(F, positive, negative, spread, sizes) for positive, negative in targets(W)]
     return Machines(directions, paths)
@@ -74,7 +78,12 @@ def _one_path(
 
 
 def held_out_scores(
-    K: np.ndarray, train: np.ndarray, test: np.ndarray, n_components: int, sizes: Iterable[int]
+    K: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    n_components: int,
+    sizes: Iterable[int],
+    psd_tol: float | None = None,
 ) -> np.ndarray:
     """Decision values ``(points, p, problems)`` where ``test`` has weight, by machines that saw ``train`` alone.
 
@@ -82,7 +91,7 @@ def held_out_scores(
     """
     seen, asked = np.flatnonzero(train.any(axis=1)), np.flatnonzero(test.any(axis=1))
     W = train[seen]
-    machines = fit_machines(K[np.ix_(seen, seen)], W, n_components, sizes)
+    machines = fit_machines(K[np.ix_(seen, seen)], W, n_components, sizes, psd_tol)
     return machines.scores(K[np.ix_(asked, seen)] @ machines.directions.lift(W.sum(axis=1)))
 
 

@@ -42,8 +42,12 @@ class Directions(NamedTuple):
         return weight[:, None] * self.features / self.values
 
 
-def principal_directions(K: np.ndarray, weight: np.ndarray, n_components: int | None = None) -> Directions:
+def principal_directions(
+    K: np.ndarray, weight: np.ndarray, n_components: int | None = None, psd_tol: float | None = None
+) -> Directions:
     """Decompose the kernel matrix of points with positive weights; at most so many directions, and none past the rank.
+
+    ``psd_tol`` is the share of the largest eigenvalue that others may fall below zero; those are no directions.
 
     Examples
     --------
@@ -55,7 +59,7 @@ def principal_directions(K: np.ndarray, weight: np.ndarray, n_components: int | 
     # A product with the vectors of one is a copy too, and exact.
     scaled = root[:, None] * K
     scaled *= root
-    eigen = symmetric_eigen(scaled, n_components, overwrite=True)
+    eigen = symmetric_eigen(scaled, n_components, overwrite=True, psd_tol=psd_tol)
     if eigen.values[0] <= 0:
         raise ValueError(
             "the kernel matrix is zero, so there is no direction to project on. Check X for rows that are all zero and "

@@ -112,6 +112,11 @@ class Study(NamedTuple):
         """The criterion at the choice."""
         return float(self.path.criterion[self.chosen - 1])
 
+    def beats(self, other: Study) -> bool:
+        """Whether the criterion is less, by more than rounding, or as good with fewer directions."""
+        tie = TIE * (1 + abs(other.value))
+        return self.value < other.value - tie or (self.value <= other.value + tie and self.chosen < other.chosen)
+
 
 def study(
     K: np.ndarray,
@@ -120,6 +125,7 @@ def study(
     max_components: int,
     n_components: int | None = None,
     rule: str = "cv",
+    psd_tol: float | None = None,
 ) -> Study:
     """Solve every size on all the points, hold the folds out, and choose a size (unless ``n_components`` is one).
 
@@ -131,7 +137,7 @@ def study(
     folds : sequence of Fold
         The rule ``"cv"`` holds them out at every size, ``"penalty"`` only at the chosen one.
     """
-    machines = fit_machines(K, W, max_components)
+    machines = fit_machines(K, W, max_components, psd_tol=psd_tol)
     rank = len(machines.directions.values)
     if n_components is not None and n_components > rank:
         raise ValueError(
@@ -144,7 +150,7 @@ def study(
     if rule == "penalty":
         criterion, slope = penalized_risks(risks, machines.floor_from)
         asked = np.array([n_components or smallest_best(criterion)])
-    held_out = _hold_out(K, folds, max_components, asked)
+    held_out = _hold_out(K, folds, max_components, asked, psd_tol)
     fold_errors = np.full((len(folds), len(sizes)), np.nan)
     for row, f, fold in zip(fold_errors, held_out, folds, strict=True):
         row[asked - 1] = error_rates(f, _present(fold.test))
@@ -163,11 +169,13 @@ def study(
     )
 
 
-def _hold_out(K: np.ndarray, folds: Sequence[Fold], max_components: int, sizes: np.ndarray) -> list[np.ndarray]:
+def _hold_out(
+    K: np.ndarray, folds: Sequence[Fold], max_components: int, sizes: np.ndarray, psd_tol: float | None
+) -> list[np.ndarray]:
     scores: list[np.ndarray] = [K[:0]] * len(folds)
 
     def work(i: int) -> None:
-        scores[i] = held_out_scores(K, folds[i].train, folds[i].test, max_components, sizes)
+        scores[i] = held_out_scores(K, folds[i].train, folds[i].test, max_components, sizes, psd_tol)
 
     run_tiles(work, [(i,) for i in range(len(folds))])
     return scores
