@@ -17,7 +17,9 @@ class Eigen(NamedTuple):
     vectors: np.ndarray
 
 
-def clip_spectrum(values: np.ndarray, *, psd_tol: float | None = None, name: str = "kernel matrix") -> np.ndarray:
+def clip_spectrum(
+    values: np.ndarray, *, psd_tol: float | None = None, name: str = "kernel matrix", level: float = 0.0
+) -> np.ndarray:
     """Set negative eigenvalues to zero, after making sure that they are rounding errors.
 
     Parameters
@@ -29,17 +31,19 @@ def clip_spectrum(values: np.ndarray, *, psd_tol: float | None = None, name: str
         ``64 * n * eps`` of the values' precision, and never less than 1e-10.
     name : str
         What the matrix is called in the message.
+    level : float
+        The rounding errors of whatever the matrix was made from: eigenvalues up to this size are zero.
     """
     low, high = float(values.min()), float(np.abs(values).max())
     if psd_tol is None:
         psd_tol = max(64 * len(values) * float(np.finfo(values.dtype).eps), 1e-10)
-    if low < -psd_tol * high:
+    if low < -max(psd_tol * high, level):
         raise ValueError(
             f"{name} is not positive semidefinite: its smallest eigenvalue is {low:.3g} and its largest "
             f"{float(values.max()):.3g}. Use a positive semidefinite kernel, or raise psd_tol (now {psd_tol:.3g}) to cut "
             "the negative part off."
         )
-    return np.maximum(values, 0)
+    return np.where(values > level, values, 0)
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:

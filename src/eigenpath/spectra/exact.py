@@ -163,21 +163,24 @@ def _tridiagonal(K: np.ndarray, sample: Sample) -> Tridiagonal:
     """The form of the weighted, centred Gram matrix; ``K`` in C order is overwritten."""
     # A symmetric matrix read in Fortran order is itself.
     A = K.T
-    s = sample.root
+    s, level = sample.root, 0.0
     if sample.sample_weight is not None:
         A *= s
         A *= s[:, None]
     if sample.center == "features":
         unit = s / np.sqrt(sample.total)
         v = A @ unit
-        v -= (unit @ v) / 2 * unit
+        removed = unit @ v
+        v -= removed / 2 * unit
         A = dsyr2(-1.0, unit, v, a=A, lower=1, overwrite_a=1)
-    return Tridiagonal(A)
+        # What is left is no more exact than what was taken away.
+        level = len(A) * float(np.finfo(np.float64).eps) * abs(removed)
+    return Tridiagonal(A, level)
 
 
 def _eigen(form: Tridiagonal, sample: Sample, psd_tol: float | None) -> _TridiagonalEigen:
     values, U = form.eigen()
-    return _TridiagonalEigen(form, clip_spectrum(values, psd_tol=psd_tol) / sample.scale, U)
+    return _TridiagonalEigen(form, clip_spectrum(values, psd_tol=psd_tol, level=form.level) / sample.scale, U)
 
 
 def _spectrum(t: np.ndarray, b: np.ndarray, sample: Sample) -> Spectrum:

@@ -17,9 +17,12 @@ class Tridiagonal:
     ----------
     A : ndarray of shape (n, n), Fortran order, float64
         Its lower triangle is read, and overwritten.
+    level : float
+        See `clip_spectrum`.
     """
 
-    def __init__(self, A: np.ndarray) -> None:
+    def __init__(self, A: np.ndarray, level: float = 0.0) -> None:
+        self.level = level
         self.diagonal, self.off, self._tau = sytrd(A)
         self._reflectors = A
 
