@@ -41,6 +41,8 @@ class SpectralEstimator(BaseEstimator):
     scoring: Any
     psd_tol: float | None
     random_state: Any
+    # What the user calls the filter's parameter, where that is not the filter's name for it.
+    _said: str | None = None
 
     def _kernels(self) -> list[Kernel]:
         given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
@@ -163,45 +165,48 @@ class SpectralEstimator(BaseEstimator):
         check_is_fitted(self)
         path, choice = self.path_, self.choice_
         n, k = path.sample.y.shape
-        at = int(choice.index[0])
-        name = choice.filter.parameter
+        at = choice.index
+        mine = at, np.arange(k)
         facts = [
             ("data", f"{n} rows, {self.n_features_in_} columns, {k} target{'s' if k > 1 else ''}"),
             ("kernel", brief(self.kernel_)),
-            ("filter", brief(choice.filter)),
-            (name, choice.params if len(choice.params) > 1 else choice.params[0]),
+            ("filter", brief(choice.filter.with_value(None))),
+            (self._said or choice.filter.parameter, choice.params),
             ("chosen as", choice.why),
-            ("place on the path", f"{at + 1} of {len(path)}"),
-            ("degrees of freedom", float(path.degrees_of_freedom[at])),
-            ("components kept", int(path.components[at])),
-            ("norm of the function", float(np.sqrt((path.norm[at] ** 2).mean()))),
-            ("training error (mse)", float(path.training_error[at].mean())),
-            ("of the target's variance", percent(self._unexplained(at))),
+            ("place on the path", f"{show(at + 1)} of {len(path)}"),
+            ("degrees of freedom", path.degrees_of_freedom[at]),
+            ("components kept", path.components[at]),
+            ("norm of the function", float(np.sqrt((path.norm[mine] ** 2).mean()))),
+            ("training error (mse)", float(path.training_error[mine].mean())),
+            ("of the target's variance", percent(self._unexplained(path.training_error[mine]))),
         ]
         return summary_text(
             f"{type(self).__name__}: {type(choice.filter).__name__} on {n} rows", facts, *self._tables(at)
         )
 
-    def _unexplained(self, at: int) -> float:
+    def _unexplained(self, error: np.ndarray) -> float:
         sample = self.path_.sample
         power = float((sample.target**2).sum() / sample.total)
-        return float(self.path_.training_error[at].sum()) / power if power > 0 else 0.0
+        return float(error.sum()) / power if power > 0 else 0.0
 
-    def _tables(self, at: int) -> list[Table | str]:
+    def _tables(self, at: np.ndarray) -> list[Table | str]:
         path = self.path_
         columns = path.as_dict()
+        header = [self._said or path.filter.parameter, *list(columns)[1:], ""]
         # The choice, its neighbours, and the ends of the path.
-        places = sorted({0, len(path) - 1, *(p for p in (at - 10, at - 3, at, at + 3, at + 10) if 0 <= p < len(path))})
-        rows = [[*(column[p] for column in columns.values()), "<- chosen" if p == at else ""] for p in places]
-        parts: list[Table | str] = [Table([*columns, ""], rows)]
+        near = (at[:, None] + [-10, -3, 0, 3, 10]).ravel()
+        places = np.union1d([0, len(path) - 1], near[(near >= 0) & (near < len(path))])
+        rows = [[*(column[p] for column in columns.values()), "<- chosen" if p in at else ""] for p in places]
+        parts: list[Table | str] = [Table(header, rows)]
         if len(self.candidates_) > 1:
             best = sorted(self.candidates_, key=lambda one: one.value)[:8]
-            parts.append(f"The best of {len(self.candidates_)} pairs of kernel and filter:")
+            parts.append(f"The best of {len(self.candidates_)} pairs of kernel and filter (lower scores are better):")
             parts.append(
                 Table(["kernel", "filter", "score"], [(brief(c.kernel), brief(c.filter), c.value) for c in best])
             )
-        if at == len(path) - 1 and len(path) > 1:
+        if len(path) - 1 in at and len(path) > 1:
             parts.append(f"The choice is the end of the path with the least regularization ({show(path.params[-1])}).")
-        if at == 0 and len(path) > 1:
-            parts.append("The choice is the start of the path, where nothing is learned.")
+        if 0 in at and len(path) > 1:
+            nothing = "" if path.components[0] else ": nothing is learned"
+            parts.append(f"The choice is the end of the path with the most regularization{nothing}.")
         return parts

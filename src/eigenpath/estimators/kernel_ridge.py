@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from ..filters import Tikhonov
 from ..kernels import CallableKernel, Kernel
-from ..spectra.base import Sample
+from ..spectra.base import Coefficients, Sample
 from ..spectra.direct import solve_features, solve_gram
-from ._row_function import RowFunction
 from ._spectral import SpectralEstimator, brief
 from ._summary import summary_text
 
@@ -25,8 +25,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
 
     .. math:: f(x) = \sum_i c_i k(x, x_i), \qquad c = (K + \alpha I)^{-1} y
 
-    With ``alphas`` it replaces ``GridSearchCV(KernelRidge(), {"alpha": alphas})``: same folds, same choice, one
-    decomposition for each fold instead of one solve for each fold and alpha.
+    With ``alphas`` it replaces ``GridSearchCV(KernelRidge(), {"alpha": alphas})``: same folds and, by the same
+    ``scoring``, same choice; one decomposition for each fold instead of one solve for each fold and alpha.
 
     Parameters
     ----------
@@ -44,9 +44,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
     cv : int, splitter or iterable, default=5
         As in ``GridSearchCV``: a number means consecutive folds, not shuffled.
     scoring : str or callable, optional
-        ``"mse"`` by default.
+        ``"mse"`` by default; that of ``GridSearchCV`` is ``"r2"``.
     per_target : bool, default=False
         Whether each target gets a penalty of its own from ``alphas``.
+    psd_tol : float, optional
+        As in `SpectralRegressor`, with ``alphas``.
 
     Attributes
     ----------
@@ -72,8 +74,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
 
     # Not parameters here: scikit-learn's class centres nothing, and neither does this one.
     center = None
-    psd_tol = None
     random_state = 0
+    _said = "alpha"
 
     def __init__(
         self,
@@ -89,6 +91,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         cv: Any = 5,
         scoring: Any = None,
         per_target: bool = False,
+        psd_tol: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -101,14 +104,18 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         self.cv = cv
         self.scoring = scoring
         self.per_target = per_target
+        self.psd_tol = psd_tol
 
     @property
     def filter(self) -> Tikhonov:
         return Tikhonov(None if isinstance(self.alphas, str) else self.alphas)
 
     def _kernels(self) -> list[Kernel]:
-        if callable(self.kernel) and not isinstance(self.kernel, Kernel):
-            return [CallableKernel(RowFunction(self.kernel, self.kernel_params))]
+        if isinstance(self.kernel, SklearnKernel):
+            # Called as k(X, X), as scikit-learn's class does: white noise is then no part of the matrix.
+            return [CallableKernel(self.kernel)]
+        if callable(self.kernel) and not isinstance(self.kernel, (Kernel, type)):
+            return [CallableKernel(self.kernel, self.kernel_params, rowwise=True)]
         return super()._kernels()
 
     def _folding(self) -> Any:
@@ -140,15 +147,32 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         if self.alphas is None:
             self._solve(X, Y, weight, flat=y.ndim == 1)
             return self
-        if isinstance(self.alphas, str) and self.alphas != "auto":
-            raise ValueError(f"alphas must be an array of penalties, 'auto' or None, got {self.alphas!r}.")
-        self._keep(*self._search(X, Y, weight, groups).coefficients, flat=y.ndim == 1)
+        self._check_alphas()
+        coefficients = self._search(X, Y, weight, groups).coefficients
         chosen = self.choice_.params
         self.alpha_ = chosen[0] if len(chosen) == 1 else chosen
+        self._keep(*self._in_full(coefficients, Y, weight), flat=y.ndim == 1)
         return self
+
+    def _check_alphas(self) -> None:
+        if isinstance(self.alphas, str) and self.alphas == "auto":
+            return
+        alphas = np.atleast_1d(self.alphas)
+        if alphas.ndim != 1 or alphas.dtype.kind not in "uif" or not np.all((alphas > 0) & (alphas < np.inf)):
+            raise ValueError(f"alphas must be an array of positive penalties, 'auto' or None, got {self.alphas!r}.")
+
+    def _in_full(self, coefficients: Coefficients, Y: np.ndarray, weight: np.ndarray | None) -> Coefficients:
+        """With ``(K + alpha W^-1)^-1 Y`` for dual coefficients, which primal ones know up to what K maps to 0."""
+        _, intercept, primal = coefficients
+        if primal is None:
+            return coefficients
+        residual = Y - self.kernel_.features(self.X_fit_) @ primal
+        return Coefficients((1 if weight is None else weight[:, None]) * residual / self.alpha_, intercept, primal)
 
     def _solve(self, X: Any, Y: np.ndarray, weight: np.ndarray | None, flat: bool) -> None:
         """One penalty, or a given one for each target: no path is needed."""
+        for name in ("path_", "choice_", "filter_", "candidates_"):
+            vars(self).pop(name, None)
         alpha = self._alpha(Y.shape[1])
         self.kernel_ = self._kernels()[0].resolve(X, weight)
         self.X_fit_, self.alpha_ = X, alpha[0] if len(alpha) == 1 else alpha
@@ -161,13 +185,14 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         self._keep(dual, np.zeros(Y.shape[1]), primal, flat)
 
     def _alpha(self, k: int) -> np.ndarray:
-        alpha = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        if alpha.shape not in ((1,), (k,)) or not np.all(alpha >= 0):
+        alpha = np.atleast_1d(self.alpha)
+        fits = alpha.shape in ((1,), (k,)) and alpha.dtype.kind in "uif"
+        if not fits or not np.all((alpha >= 0) & (alpha < np.inf)):
             raise ValueError(
                 f"alpha must be a number, not negative, or one for each of the {k} targets, got {self.alpha!r}. "
                 "To choose among several penalties, pass them as alphas."
             )
-        return alpha
+        return alpha.astype(np.float64)
 
     def predict(self, X):
         """Values of the function at the rows of X.
@@ -188,7 +213,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         check_is_fitted(self)
         if self.alphas is not None:
             return super().summary()
-        facts = [("kernel", brief(self.kernel_)), ("alpha", self.alpha_), ("lam = alpha / n", self.alpha_ / self._n_rows)]
+        facts = [
+            ("kernel", brief(self.kernel_)),
+            ("alpha", self.alpha_),
+            ("lam = alpha / n", self.alpha_ / self._n_rows),
+        ]
         return summary_text(f"KernelRidge on {self._n_rows} rows", facts, "Pass alphas='auto' to have alpha chosen.")
 
     @property
