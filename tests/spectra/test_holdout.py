@@ -36,7 +36,7 @@ def K(rng):
 
 @pytest.fixture
 def Y(rng):
-    return rng.standard_normal((N, 2)) + [3, 0]
+    return rng.normal([3.0, 0.0], 1.0, (N, 2))
 
 
 def decompose(K, sample):

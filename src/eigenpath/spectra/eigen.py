@@ -40,8 +40,8 @@ def clip_spectrum(
     if low < -max(psd_tol * high, level):
         raise ValueError(
             f"{name} is not positive semidefinite: its smallest eigenvalue is {low:.3g} and its largest "
-            f"{float(values.max()):.3g}. Use a positive semidefinite kernel, or raise psd_tol (now {psd_tol:.3g}) to cut "
-            "the negative part off."
+            f"{float(values.max()):.3g}. Use a positive semidefinite kernel, or raise psd_tol (now {psd_tol:.3g}) to "
+            "cut the negative part off."
         )
     return np.where(values > level, values, 0)
 
