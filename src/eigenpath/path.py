@@ -43,7 +43,7 @@ class Path:
         self.filter = filter
         self.sample: Sample = decomposition.sample
         self.spectra = decomposition.spectra
-        if self.t[0] <= 0:
+        if not np.any(self.t > 0):
             raise ValueError(
                 "the kernel matrix is zero, so there is nothing to learn from: after centring, all rows of X look "
                 "equal to the kernel. Check X for constant data and the kernel's parameters."

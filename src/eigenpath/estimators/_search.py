@@ -79,8 +79,8 @@ class Search:
         return kernel.resolve(self.X, self.sample.sample_weight, self.random_state)
 
     def _try_bandwidths(self, kernel: Kernel, names: list[str]) -> None:
-        """Walk from the median distance's bandwidth downhill, in steps of 4, then of 2."""
-        start = self._resolve(clone(kernel).set_params(**dict.fromkeys(names, "median")))
+        """Walk from the median distance's bandwidth, or else the variance's, downhill, in steps of 4, then of 2."""
+        start = self._resolve(clone(kernel).set_params(**{name: _start(kernel, name) for name in names}))
         base = {name: start.get_params()[name] for name in names}
         values: dict[int, float] = {}
 
@@ -131,6 +131,13 @@ class Search:
 def bandwidth_names(kernel: Kernel) -> list[str]:
     """The parameters of a kernel, or of its parts, that are ``"auto"``."""
     return [name for name, value in kernel.get_params().items() if isinstance(value, str) and value == "auto"]
+
+
+def _start(kernel: Kernel, name: str) -> str:
+    """The rule for the bandwidth to start from, where that parameter is."""
+    part = name.rpartition("__")[0]
+    owner = kernel.get_params()[part] if part else kernel
+    return "scale" if owner.metric is None else "median"
 
 
 def _coarse(value: Any) -> Iterator[int]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..filters import Filter, as_filter
-from ..kernels import Kernel, as_kernel
+from ..kernels import CallableKernel, Kernel, as_kernel
 from ..selection import RULES, Rule, as_rule
 from ..spectra.base import CENTERINGS, Sample
 from ._search import Search, Winner
@@ -48,11 +51,21 @@ class SpectralEstimator(BaseEstimator):
         given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         if not given:
             raise ValueError("kernel is an empty list: name at least one kernel.")
-        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        kernels = [as_kernel(kernel, **shared, **(self.kernel_params or {})) for kernel in given]
+        kernels = [self._as_kernel(kernel) for kernel in given]
         if len(kernels) > 1 and any(kernel.pairwise for kernel in kernels):
             raise ValueError("kernel='precomputed' cannot stand in a list of kernels: X is one matrix.")
         return kernels
+
+    def _as_kernel(self, kernel: Any) -> Kernel:
+        params = {} if self.kernel_params is None else self.kernel_params
+        if not isinstance(params, Mapping):
+            raise ValueError(f"kernel_params must be a dict of the kernel's parameters or None, got {params!r}.")
+        if isinstance(kernel, str):
+            # A parameter that has its own place in the constructor may also come with the others.
+            return as_kernel(kernel, **({"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0} | params))
+        if callable(kernel) and not isinstance(kernel, (Kernel, SklearnKernel, type)):
+            return CallableKernel(kernel, params or None)
+        return as_kernel(kernel, **params)
 
     def _filters(self) -> list[Filter]:
         given = self.filter if isinstance(self.filter, (list, tuple)) else [self.filter]
@@ -94,8 +107,16 @@ class SpectralEstimator(BaseEstimator):
 
     def _psd_tol(self, X: Any, kernel: Kernel) -> float | None:
         """A matrix given in single precision has negative eigenvalues of that precision."""
+        if self.psd_tol is not None and not (isinstance(self.psd_tol, Real) and self.psd_tol >= 0):
+            raise ValueError(f"psd_tol must be a number, not negative, or None, got {self.psd_tol!r}.")
         rounded = kernel.pairwise and X.dtype == np.float32
         return 4 * X.shape[0] * float(np.finfo(np.float32).eps) if self.psd_tol is None and rounded else self.psd_tol
+
+    def _per_target(self) -> bool:
+        per_target = getattr(self, "per_target", False)
+        if not isinstance(per_target, (bool, np.bool_)):
+            raise ValueError(f"per_target must be True or False, got {per_target!r}.")
+        return bool(per_target)
 
     def _search(
         self, X: Any, Y: np.ndarray, weight: np.ndarray | None, groups: Any, classes: np.ndarray | None = None
@@ -115,7 +136,7 @@ class SpectralEstimator(BaseEstimator):
             rule=rule,
             folds=rule.splits(X, labels, classes=classes, groups=groups),
             classes=classes,
-            per_target=getattr(self, "per_target", False),
+            per_target=self._per_target(),
             psd_tol=self._psd_tol(X, kernels[0]),
             random_state=check_random_state(self.random_state).randint(2**31 - 1),
         )
@@ -127,11 +148,12 @@ class SpectralEstimator(BaseEstimator):
         return winner
 
     def _keep(self, dual: np.ndarray, intercept: np.ndarray, primal: np.ndarray | None, flat: bool) -> None:
-        """Store the function; a single target given flat gets flat coefficients."""
-        self.dual_coef_ = (dual[:, 0] if flat else dual).astype(self.X_fit_.dtype, copy=False)
-        self.intercept_ = intercept[0] if flat else intercept
+        """Store the function, in the data's precision; a single target given flat gets flat coefficients."""
+        dtype = self.X_fit_.dtype
+        self.dual_coef_ = (dual[:, 0] if flat else dual).astype(dtype, copy=False)
+        self.intercept_ = (intercept[0] if flat else intercept).astype(dtype, copy=False)
         if primal is not None:
-            self.coef_ = primal[:, 0] if flat else primal.T
+            self.coef_ = (primal[:, 0] if flat else primal.T).astype(dtype, copy=False)
         elif hasattr(self, "coef_"):
             del self.coef_
 
@@ -146,8 +168,7 @@ class SpectralEstimator(BaseEstimator):
         return np.concatenate(parts) + self.intercept_
 
     def _block(self, X: Any) -> np.ndarray:
-        K = X if self.kernel_.pairwise else self.kernel_(X, self.X_fit_)
-        return K @ self.dual_coef_
+        return self.kernel_(X, self.X_fit_) @ self.dual_coef_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -101,16 +101,27 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
         weight = self._weights(sample_weight, X)
         self.classes_, code = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y has one class only, {self.classes_[0]!r}: a classifier needs at least two classes.")
+            raise ValueError(
+                f"y has one class only, {self.classes_.tolist()[0]!r}: a classifier needs at least two classes."
+            )
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, y, indices=None if weight is None else None)
-            weight = by_class if weight is None else by_class * weight
+            weight = self._by_class(code, weight)
         Y = np.where(code[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
         if len(self.classes_) == 2:
             Y = Y[:, 1:]
         winner = self._search(X, Y, weight, groups, self.classes_)
         self._keep(*winner.coefficients, flat=Y.shape[1] == 1)
         return self
+
+    def _by_class(self, code: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """The weights of rows: of their classes, times their own. Repetitions count in ``"balanced"``."""
+        own = np.ones(len(code)) if weight is None else weight
+        if not isinstance(self.class_weight, str):
+            return own * compute_sample_weight(self.class_weight, self.classes_[code])
+        if self.class_weight != "balanced":
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {self.class_weight!r}.")
+        total = np.bincount(code, own)
+        return own * (own.sum() / np.count_nonzero(total) / np.where(total > 0, total, 1))[code]
 
     def decision_function(self, X):
         """The function(s) whose sign, or largest value, is the label.

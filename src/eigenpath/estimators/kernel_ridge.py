@@ -172,7 +172,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
     def _solve(self, X: Any, Y: np.ndarray, weight: np.ndarray | None, flat: bool) -> None:
         """One penalty, or a given one for each target: no path is needed."""
         for name in ("path_", "choice_", "filter_", "candidates_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         alpha = self._alpha(Y.shape[1])
         self.kernel_ = self._kernels()[0].resolve(X, weight)
         self.X_fit_, self.alpha_ = X, alpha[0] if len(alpha) == 1 else alpha

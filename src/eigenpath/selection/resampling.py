@@ -87,12 +87,13 @@ class KFoldCV(_Folds):
         self.random_state = random_state
 
     def splitter(self, n: int, classes: np.ndarray | None) -> Any:
-        if not isinstance(self.cv, (int, np.integer)):
-            return check_cv(self.cv, classifier=classes is not None)
-        if not 2 <= self.cv <= n:
-            raise ValueError(f"cv={self.cv!r} must lie between 2 and the number of rows, n_samples = {n}.")
+        folds = 5 if self.cv is None else self.cv
+        if not isinstance(folds, (int, np.integer)):
+            return check_cv(folds)
+        if not 2 <= folds <= n:
+            raise ValueError(f"cv={folds!r} must lie between 2 and the number of rows, n_samples = {n}.")
         kind = KFold if classes is None else StratifiedKFold
-        return kind(int(self.cv), shuffle=True, random_state=self.random_state)
+        return kind(int(folds), shuffle=True, random_state=self.random_state)
 
     def choose(self, path: Path, task: Task) -> Choice:
         scores, what = self._score(path, task)
