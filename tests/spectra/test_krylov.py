@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
 from eigenpath.filters import IteratedTikhonov, Landweber, NuMethod, Showalter, Tikhonov
-from eigenpath.gram import ExplicitGram, KernelGram, PrecomputedGram
+from eigenpath.gram import ExplicitGram, KernelGram, PrecomputedGram, _product
 from eigenpath.kernels import RBF, Linear
 from eigenpath.spectra import krylov
 from eigenpath.spectra.base import Sample
@@ -238,16 +238,17 @@ def test_mixed_precision_errs_as_much_as_it_says(budget, rng):
     sample, folds, lams = Sample(y, weights(rng, n), "features"), folds_of(n), np.geomspace(1, 1e-3, 8)
     exact = ExactDecomposition(RBF(gamma=0.3)(X), sample, folds)
     run = KrylovDecomposition(KernelGram(RBF(gamma=0.3), X, np.float32, budget), sample, folds).extend(60)
-    bound = run.tikhonov_bound(-1, lams)
-    worst = []
-    for i, lam in enumerate(lams):
-        mine, other = dual_at(run, Tikhonov(), [lam]), dual_at(exact, Tikhonov(), [lam])
-        gap = exact.K @ (mine.dual - other.dual) + mine.intercept - other.intercept
-        error = np.sqrt(sample.weight @ gap**2 / sample.total)
-        assert (error <= bound.training[i] + bound.rounding[i]).all()
-        worst.append(error.max())
-    assert bound.rounding.max() < 0.1, "a bound that says nothing"
-    assert max(worst) > 1e-9, "products were not in float32"
+    for filter in FILTERS:
+        bounds, worst = [run.filter_bound(-1, lambda t, filter=filter: filter.gains(t, lams))], []
+        if filter is FILTERS[0]:
+            bounds.append(run.tikhonov_bound(-1, lams))
+        for i, lam in enumerate(lams):
+            mine, other = dual_at(run, filter, [lam]), dual_at(exact, filter, [lam])
+            gap = exact.K @ (mine.dual - other.dual) + mine.intercept - other.intercept
+            worst.append(np.sqrt(sample.weight @ gap**2 / sample.total))
+            assert all((worst[-1] <= bound.training[i] + bound.rounding[i]).all() for bound in bounds)
+        assert all(bound.rounding.max() < 0.1 for bound in bounds), "a bound that says nothing"
+        assert np.max(worst) > 1e-9, "products were not in float32"
     for i in range(3):
         assert_allclose(run.held_out(i, Tikhonov(), lams), exact.held_out(i, Tikhonov(), lams), atol=1e-3)
 
@@ -270,7 +271,8 @@ def test_going_on_is_the_same_as_one_long_run(rng):
 def test_the_number_of_threads_changes_nothing(rng, monkeypatch):
     n = 700
     K, sample = kernel_matrix(rng, n), Sample(targets(rng, n), None, "features")
-    monkeypatch.setattr(krylov, "_SMALL", 0)
+    monkeypatch.setattr(krylov, "_FEW", 0)
+    monkeypatch.setattr(_product, "_FEW", 0)
     runs = []
     for threads in (1, 2):
         monkeypatch.setattr(krylov, "available_threads", lambda threads=threads: threads)

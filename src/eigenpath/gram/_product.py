@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._threads import blocks, run_tiles
+from .._threads import available_threads, blocks, run_tiles, single_threaded_blas
 
-__all__ = ["STRIP", "rounding_error", "symmetric_product"]
+__all__ = ["STRIP", "rounding_error", "run_in_turn", "symmetric_product"]
 
 # tile(i, cols, work) -> K[strip i, cols]; work is an array that it may use, as large as the widest tile.
 Tiles = Callable[[int, slice, np.ndarray], np.ndarray]
@@ -23,6 +23,8 @@ _SMALL = 1_000_000
 _TOGETHER = 16
 # Sums are formed apart for so many groups of strips, and added in order: the number of threads does not matter.
 _GROUPS = 8
+# Fewer multiplications than this are done sooner than a second thread is started.
+_FEW = 30_000_000
 _SUMS_BYTES = 2**28
 
 
@@ -60,11 +62,17 @@ def symmetric_product(tile: Tiles, n: int, V: np.ndarray, dtype: np.dtype, n_thr
                     out[:, v] += block @ by_row[cols, v]
                     sums[v, cols] += by_column[v, rows] @ block
 
-    small = n * n * k < 1e6
-    run_tiles(work, [(group,) for group in range(n_groups)], 1 if small else n_threads)
+    run_in_turn(work, [(group,) for group in range(n_groups)], 1 if n * n * k < _FEW else n_threads)
     total = mirrored.sum(axis=0, dtype=np.float64)
     total += own.T
     return total.T
+
+
+def run_in_turn(work: Callable[..., object], jobs: list[tuple], n_threads: int | None = None) -> None:
+    """`run_tiles` with BLAS limited to one thread even if there is only one of ours: it would split every tile."""
+    n_threads = available_threads() if n_threads is None else n_threads
+    with single_threaded_blas():
+        run_tiles(work, jobs, n_threads)
 
 
 def _tile_width(k: int) -> int:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._threads import blocks, run_tiles
+from .._threads import blocks
 from ..kernels import Kernel
+from ._product import run_in_turn
 from .base import Gram
 from .cross import FactorCross
 
@@ -57,9 +58,9 @@ class ExplicitGram(Gram):
         def scatter(r: slice) -> None:
             out[:, r] = (self.Z[r] @ moment).T
 
-        run_tiles(gather, [(group,) for group in range(len(parts))], n_threads)
+        run_in_turn(gather, [(group,) for group in range(len(parts))], n_threads)
         moment = parts.sum(axis=0).astype(self.dtype)
-        run_tiles(scatter, [(r,) for r in rows], n_threads)
+        run_in_turn(scatter, [(r,) for r in rows], n_threads)
         return out.T
 
     def diagonal(self) -> np.ndarray:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._threads import available_threads, run_tiles, single_threaded_blas
+from ..filters import Filter
 from ..gram import Gram
 from .base import Coefficients, Decomposition, Folds, HeldOut, Sample, Spectrum
 from .krylov_bounds import ErrorBound, cut_bound, filter_bound, tikhonov_bound
@@ -16,8 +17,8 @@ __all__ = ["KrylovDecomposition"]
 
 # Rows of which products are computed twice, in float64 too, to see what float32 did.
 _CHECKED_ROWS = 32
-# Less work than this is done by one thread.
-_SMALL = 200_000
+# Fewer numbers than this are orthogonalized sooner than a second thread is started.
+_FEW = 1_000_000
 
 
 class KrylovDecomposition(Decomposition):
@@ -60,6 +61,8 @@ class KrylovDecomposition(Decomposition):
     >>> krylov.spectra[0].t
     array([3., 2., 1.])
     """
+
+    complete = False
 
     def __init__(self, gram: Gram, sample: Sample, folds: Folds = (), psd_tol: float | None = None) -> None:
         super().__init__(sample, folds)
@@ -119,7 +122,7 @@ class KrylovDecomposition(Decomposition):
         products = self.gram.product(block.T, n_threads).T
         self.n_products += len(active)
         noise = self._noise(block, products)
-        threads = n_threads if n * len(active) > _SMALL else 1
+        threads = n_threads if n * len(active) * self.steps > _FEW else 1
         run_tiles(Column.advance, list(zip(active, products, noise)), threads)
 
     def _noise(self, block: np.ndarray, products: np.ndarray) -> np.ndarray:
@@ -166,6 +169,12 @@ class KrylovDecomposition(Decomposition):
         dual[where.index] = np.hstack([part for part, _ in parts])
         return Coefficients(dual, where.sample.mean - np.concatenate([offset for _, offset in parts]))
 
+    def fold_coefficients(self, filter: Filter, params: np.ndarray) -> list[Coefficients]:
+        return [
+            self.lift_problem(i, [_filtered(filter, params, *column.spectrum(self.psd_tol), k) for k, column in enumerate(columns)])
+            for i, columns in enumerate(self.columns[:-1])
+        ]
+
     def tikhonov_bound(self, problem: int, lams: np.ndarray) -> ErrorBound:
         """How far Tikhonov's function at each ``lam`` may be from the exact one; arrays ``(p, targets)``."""
         return self._bound(problem, lambda column: tikhonov_bound(column, np.asarray(lams, dtype=np.float64)))
@@ -210,3 +219,9 @@ class KrylovDecomposition(Decomposition):
             good = ritz.residuals <= tol * np.maximum(ritz.values, 0)
             counts.append(len(good) if good.all() else int(np.argmin(good)))
         return min(counts)
+
+
+def _filtered(filter: Filter, params: np.ndarray, t: np.ndarray, b: np.ndarray, target: int) -> np.ndarray:
+    """Filtered coordinates ``(s, 1)`` of one target."""
+    param = params if len(params) == 1 else params[target : target + 1]
+    return filter.gains(t, param).T * b
