@@ -43,6 +43,8 @@ def test_kernel_form_equals_direction_form_and_the_risk_is_its_hinge_loss(n_clas
 
     # The directions' values at the training rows are their eigenvectors; at any row they are sums of kernel values.
     assert_allclose(scores, model.components_ @ model.beta_.T + model.intercept_, atol=1e-7)
+    alpha = weight * (model.beta_ / model.eigenvalues_ @ model.components_.T)
+    assert_allclose(model.alpha_, alpha, rtol=1e-12)
     assert_allclose(model.kernel_(X) @ model.alpha_.T + model.intercept_, scores, rtol=1e-12)
     signs = np.where(y[:, None] == (np.arange(3) if n_classes == 3 else [1]), 1, -1)
     risk = weight @ np.maximum(1 - signs * scores, 0).mean(axis=1) / weight.sum()
@@ -53,7 +55,8 @@ def test_directions_are_eigenvectors_of_the_uncentred_kernel_matrix(moons, fitte
     K = fitted.kernel_(moons[0])
 
     assert_allclose(K @ fitted.components_, fitted.components_ * fitted.eigenvalues_, atol=1e-11)
-    assert_allclose(fitted.components_.T @ fitted.components_, np.eye(fitted.n_components_), atol=1e-12)
+    assert_allclose(fitted.components_.T @ fitted.components_, np.eye(25), atol=1e-12)
+    assert fitted.beta_.shape == (1, fitted.n_components_)
 
 
 def test_all_directions_of_a_positive_definite_kernel_reach_zero_risk(moons):
@@ -71,6 +74,19 @@ def test_a_given_dimension_gives_that_point_of_the_path(moons, fitted):
 
     assert_allclose(alone.decision_function(X), fitted.decision_function(X), atol=1e-9)
     assert_allclose(alone.path_.fold_errors, fitted.path_.fold_errors[:, : fitted.n_components_])
+
+
+def test_stages_are_the_fits_of_every_dimension(moons, fitted):
+    X, y = moons
+    scores, labels = list(fitted.staged_decision_function(X)), list(fitted.staged_predict(X))
+
+    assert len(scores) == len(labels) == 25
+    assert_allclose(scores[fitted.n_components_ - 1], fitted.decision_function(X), atol=1e-9)
+    alone = KPM(n_components=3, cv=None).fit(X, y)
+    assert_allclose(scores[2], alone.decision_function(X), atol=1e-9)
+    assert_array_equal(labels[2], alone.predict(X))
+    errors = [(stage != y).mean() for stage in labels]
+    assert_allclose(errors, fitted.path_.training_error, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["name", "object", "function", "precomputed"])

@@ -84,8 +84,8 @@ def class_folds(
     for i, fold in enumerate(folds):
         if missing := np.flatnonzero(~fold.train.any(axis=0)).tolist():
             raise ValueError(
-                f"cv={cv!r}: the training part of fold {i + 1} has no row of class {classes.tolist()[missing[0]]!r}. Use fewer "
-                "folds, or a splitter that keeps every class in every training part."
+                f"cv={cv!r}: the training part of fold {i + 1} has no row of class {classes.tolist()[missing[0]]!r}. "
+                "Use fewer folds, or a splitter that keeps every class in every training part."
             )
     return folds
 
@@ -100,8 +100,8 @@ def _stratified(
         raise ValueError(f"cv={cv!r} must be at least 2 folds, a scikit-learn splitter, splits, or None for no folds.")
     if counts.min() < 2:
         raise ValueError(
-            f"cv={cv!r} is not possible: class {classes.tolist()[counts.argmin()]!r} has a single row, so either part of a fold "
-            "must do without it. Give that class more rows, or set cv=None and rule='penalty' (or n_components)."
+            f"cv={cv!r} is not possible: class {classes.tolist()[counts.argmin()]!r} has a single row, so either part "
+            "of a fold must do without it. Give it more rows, or set cv=None with n_components or rule='penalty'."
         )
     folds = StratifiedKFold(min(cv, int(counts.min())), shuffle=True, random_state=random_state)
     return [(rows[train], rows[test]) for train, test in folds.split(rows[:, None], code[rows])]

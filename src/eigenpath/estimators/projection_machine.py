@@ -67,8 +67,8 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of classes. ``"balanced"`` gives all classes the same total weight.
     psd_tol : float, optional
-        The share of the largest eigenvalue of the kernel matrix that others may fall below zero. Those are left out. The
-        default allows for rounding only.
+        The share of the largest eigenvalue of the kernel matrix that others may fall below zero. Those are left out.
+        The default allows for rounding only.
     random_state : int, RandomState or None, default=0
         Seeds the shuffling of folds, and the sample of rows from which a median distance is taken.
 
@@ -84,13 +84,16 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
     paths_ : list of ProjectionPath
         Of all kernels, in the order of ``kernels_``.
     kernels_ : list of Kernel
-    eigenvalues_ : ndarray of shape (D,)
-        Of the kernel matrix (weights count as repetitions).
-    components_ : ndarray of shape (points, D)
+    eigenvalues_ : ndarray of shape (p,)
+        Of the kernel matrix (weights count as repetitions), for all directions on the path.
+    components_ : ndarray of shape (points, p)
         The principal directions' values at the rows of ``X_fit_``.
     beta_ : ndarray of shape (problems, D)
         One problem for two classes, else one for each class.
     intercept_ : ndarray of shape (problems,)
+    beta_path_ : ndarray of shape (p, problems, p)
+        Those of every dimension; zero beyond it.
+    intercept_path_ : ndarray of shape (p, problems)
     alpha_ : ndarray of shape (problems, points)
         The same functions in terms of the kernel: ``kernel_(X, X_fit_) @ alpha_.T + intercept_``.
     X_fit_ : ndarray of shape (points, d)
@@ -246,13 +249,14 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
 
     def _keep(self, best: Study, W: np.ndarray) -> None:
         self.n_components_ = D = best.chosen
-        directions = best.machines.directions
-        self.eigenvalues_, self.components_ = directions.values[:D], directions.vectors[:, :D]
+        directions, paths = best.machines
+        self.eigenvalues_, self.components_ = directions.values, directions.vectors
         # The programs are in directions of unit mean square, the attributes in those of unit length.
-        beta = np.stack([path.beta[D - 1, :D] for path in best.machines.paths])
-        self.beta_ = np.sqrt(directions.total) * beta
-        self.intercept_ = np.array([path.intercept[D - 1] for path in best.machines.paths])
-        self.alpha_ = (self.beta_ / self.eigenvalues_) @ (W.sum(axis=1)[:, None] * self.components_).T
+        self.beta_path_ = np.sqrt(directions.total) * np.stack([path.beta for path in paths], axis=1)
+        self.intercept_path_ = np.stack([path.intercept for path in paths], axis=1)
+        self.beta_, self.intercept_ = self.beta_path_[D - 1, :, :D], self.intercept_path_[D - 1]
+        self._lift = W.sum(axis=1)[:, None] * self.components_ / self.eigenvalues_
+        self.alpha_ = self.beta_ @ self._lift[:, :D].T
         self.sharpness_ = fit_sharpness(best.held_out, best.held_out_weight) if len(best.held_out) else None
 
     def decision_function(self, X):
@@ -274,8 +278,12 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         """Decision values (m, problems), in blocks of rows."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        blocks = [self._cross(X[start : start + CHUNK]) @ self.alpha_.T for start in range(0, X.shape[0], CHUNK)]
-        return np.concatenate(blocks) + self.intercept_
+        return self._blocks(X, self.alpha_.T) + self.intercept_
+
+    def _blocks(self, X, coefficients: np.ndarray) -> np.ndarray:
+        """Kernel values against the training points, times their coefficients."""
+        blocks = (X[start : start + CHUNK] for start in range(0, X.shape[0], CHUNK))
+        return np.concatenate([self._cross(block) @ coefficients for block in blocks])
 
     def _cross(self, X) -> np.ndarray:
         return X[:, self.fit_rows_] if self.kernel_.pairwise else self.kernel_(X, self.X_fit_)
@@ -284,6 +292,31 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         """Labels of the rows of X, shape (m,)."""
         scores = self._scores(X)
         return self.classes_[decide(scores)]
+
+    def staged_decision_function(self, X):
+        """Decision functions of D = 1, 2, … in turn, each as `decision_function` would give it."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        features = self._blocks(X, self._lift)
+        for beta, intercept in zip(self.beta_path_, self.intercept_path_, strict=True):
+            scores = features @ beta.T + intercept
+            yield scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def staged_predict(self, X):
+        """Labels by D = 1, 2, … in turn, each of shape (m,).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from eigenpath.estimators.projection_machine import KernelProjectionMachine
+        >>> X, y = make_moons(200, noise=0.2, random_state=0)
+        >>> model = KernelProjectionMachine(max_components=12).fit(X[:100], y[:100])
+        >>> errors = [(labels != y[100:]).mean() for labels in model.staged_predict(X[100:])]
+        >>> len(errors), bool(errors[0] > min(errors))
+        (12, True)
+        """
+        for scores in self.staged_decision_function(X):
+            yield self.classes_[decide(scores.reshape(len(scores), -1))]
 
     @available_if(_has_folds)
     def predict_proba(self, X):
