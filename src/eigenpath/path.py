@@ -31,7 +31,7 @@ class Path:
     norm : ndarray of shape (p, k)
         The norm of the function (without its intercept) in the kernel's space.
     degrees_of_freedom : ndarray of shape (p,)
-        The trace of the matrix that maps targets to fits.
+        The trace of the matrix that maps targets to fits. NaN where only a part of the spectrum is known.
     components : ndarray of shape (p,)
         How many components survive the filter.
     scores, scores_std : ndarray of shape (p, k) or None
@@ -43,6 +43,7 @@ class Path:
         self.filter = filter
         self.sample: Sample = decomposition.sample
         self.spectra = decomposition.spectra
+        self.complete = decomposition.complete
         if not np.any(self.t > 0):
             raise ValueError(
                 "the kernel matrix is zero, so there is nothing to learn from: after centring, all rows of X look "
@@ -76,6 +77,7 @@ class Path:
         """Let go of the data, so that a fitted estimator holds the record alone."""
         for name in ("training_error", "norm", "degrees_of_freedom", "components"):
             getattr(self, name)
+        vars(self).pop("_tables", None)
         self._decomposition = None
         return self
 
@@ -98,6 +100,8 @@ class Path:
 
     @cached_property
     def degrees_of_freedom(self) -> np.ndarray:
+        if not self.complete:
+            return np.full(len(self), np.nan)
         return self._tables[0] @ self.t + (1 if self.sample.center else 0)
 
     @cached_property

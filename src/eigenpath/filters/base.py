@@ -39,9 +39,12 @@ class Filter(BaseEstimator, ABC):
         The largest ``q`` with ``sup |1 - t g(t)| t**q <= const * lam**q``.
     resolvent : bool
         Whether ``g(t) = 1 / (t + lam)``: folds are then linear solves and leave-one-out has a closed form.
+    cuts : bool
+        Whether ``g`` jumps, so that it keeps or drops whole components.
     """
 
     resolvent: ClassVar[bool] = False
+    cuts: ClassVar[bool] = False
 
     # Properties only so that a subclass may compute them; most say `parameter = "lam"` and `qualification = 1.0`.
     @property
@@ -104,6 +107,14 @@ class Filter(BaseEstimator, ABC):
     def at_lam(self, lam: float, t: np.ndarray) -> float:
         """The value of the parameter that regularizes like ``lam``."""
         return lam
+
+    def as_lam(self, params: Any, t: np.ndarray) -> np.ndarray:
+        """The inverse of `at_lam`: which ``lam`` each of ``params`` regularizes like."""
+        return np.asarray(params, dtype=np.float64)
+
+    def frozen(self, top: float) -> Self:
+        """The same filter where the largest eigenvalue is ``top``, with no default left that depends on it."""
+        return self
 
     def components(self, t: np.ndarray, params: Any) -> np.ndarray:
         """How many components survive: those of which at least half is kept, ``t g(t) >= 1/2``."""

@@ -124,6 +124,8 @@ class TSVD(Filter):
     array([[0.25, 0.  , 0.  ]])
     """
 
+    cuts = True
+
     def __init__(self, n_components: Any = None, lam: Any = None) -> None:
         self.n_components = n_components
         self.lam = lam
@@ -148,6 +150,12 @@ class TSVD(Filter):
 
     def at_lam(self, lam: float, t: np.ndarray) -> float:
         return lam if self.parameter == "lam" else int(np.count_nonzero(t >= lam))
+
+    def as_lam(self, params: Any, t: np.ndarray) -> np.ndarray:
+        if self.parameter == "lam":
+            return super().as_lam(params, t)
+        counts = _counts(t, np.asarray(params)).astype(np.int64)
+        return np.append(np.inf, t)[np.clip(counts, 0, len(t))]
 
     def by_components(self) -> TSVD | None:
         return TSVD() if self.parameter == "lam" else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .base import IterativeFilter
 
@@ -39,6 +40,13 @@ class Landweber(IterativeFilter):
 
     def at_lam(self, lam: float, t: np.ndarray) -> float:
         return int(max(1, np.rint(1 / (self._step(t) * lam))))
+
+    def as_lam(self, params: Any, t: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return 1 / (self._step(t) * np.asarray(params, dtype=np.float64))
+
+    def frozen(self, top: float) -> Landweber:
+        return self if self.step is not None else clone(self).set_params(step=1 / top)
 
     def _step(self, t: np.ndarray) -> float:
         top = self._largest(t)
@@ -105,6 +113,13 @@ class NuMethod(IterativeFilter):
 
     def at_lam(self, lam: float, t: np.ndarray) -> float:
         return int(max(1, np.rint(np.sqrt(self._scale(t) / lam))))
+
+    def as_lam(self, params: Any, t: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return self._scale(t) / np.asarray(params, dtype=np.float64) ** 2
+
+    def frozen(self, top: float) -> NuMethod:
+        return self if self.scale is not None else clone(self).set_params(scale=top)
 
     def _most_steps(self, lam: float, t: np.ndarray) -> float:
         return min(self.at_lam(lam, t), self._longest)

@@ -125,7 +125,8 @@ class Decomposition(ABC):
     folds : sequence of (train, test) index arrays
     """
 
-    approximate: str | None = None
+    # Whether `spectra` have all eigenvalues, multiple ones as often as they occur.
+    complete: bool = True
 
     def __init__(self, sample: Sample, folds: Folds = ()) -> None:
         self.sample = sample
@@ -152,6 +153,10 @@ class Decomposition(ABC):
     def vectors(self) -> np.ndarray:
         """Orthonormal eigenvectors ``(n, r)`` of the weighted, centred Gram matrix."""
         raise NotImplementedError(f"{type(self).__name__} has no eigenvectors")
+
+    def fold_coefficients(self, filter: Filter, params: np.ndarray) -> list[Coefficients]:
+        """The functions of all folds at one parameter, or at one for each target; zero on rows that a fold did not see."""
+        raise NotImplementedError(f"{type(self).__name__} keeps no coefficients of folds")
 
     def held_out(self, i: int, filter: Filter, params: np.ndarray) -> np.ndarray:
         """Predictions ``(p, m, k)`` for fold ``i``'s test part by filters that saw its training part alone."""

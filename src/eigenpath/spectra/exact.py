@@ -74,13 +74,31 @@ class ExactDecomposition(Decomposition):
         sample = self.sample
         scaled = self._eigen.U @ (coordinates[0] / _lift_scale(sample))
         dual = sample.root[:, None] * self._eigen.form.back(scaled)
-        intercept = sample.mean
+        return self._with_intercept(dual, sample, np.arange(len(sample)))
+
+    def _with_intercept(self, part: np.ndarray, sample: Sample, rows: np.ndarray) -> Coefficients:
+        """The function with coefficients ``part`` on some rows; a row that occurs twice has the sum of its own."""
+        pi = sample.weight / sample.total
         if sample.center == "features":
-            pi = sample.weight / sample.total
             # Zero but for rounding, which the kernel's constant part would blow up.
-            dual -= pi[:, None] * dual.sum(axis=0)
-            intercept = intercept - pi @ (self.K @ dual)
-        return Coefficients(dual, intercept)
+            part = part - pi[:, None] * part.sum(axis=0)
+        dual = np.zeros((len(self.sample), part.shape[1]))
+        np.add.at(dual, rows, part)
+        if sample.center != "features":
+            return Coefficients(dual, sample.mean)
+        means = np.bincount(rows, weights=pi, minlength=len(dual))
+        return Coefficients(dual, sample.mean - means @ (self.K @ dual))
+
+    def fold_coefficients(self, filter: Filter, params: np.ndarray) -> list[Coefficients]:
+        return [self._fold_coefficients(i, filter, params) for i in range(len(self.folds))]
+
+    def _fold_coefficients(self, i: int, filter: Filter, params: np.ndarray) -> Coefficients:
+        fold = self._fold(i)
+        _, t, U = _eigen(fold.form, fold.sample, self.psd_tol)
+        b = U.T @ fold.target / np.sqrt(fold.sample.total)
+        scaled = U @ (filter.gains(t, params).T * b / _lift_scale(fold.sample))
+        part = fold.sample.root[:, None] * fold.form.back(scaled)
+        return self._with_intercept(part, fold.sample, self.folds[i][0])
 
     def fold(self, i: int) -> list[HeldOut]:
         return [self._fold(i).held_out(self.psd_tol)]

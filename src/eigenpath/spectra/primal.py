@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..filters import rank_of
+from ..filters import Filter, rank_of
 from .base import Coefficients, Decomposition, Folds, HeldOut, Sample, Spectrum
 from .eigen import symmetric_eigen
 
@@ -54,10 +54,20 @@ class PrimalDecomposition(Decomposition):
         dual = by_row * (self.vectors @ coordinates[0])
         return Coefficients(dual, sample.mean - whole.center @ primal, primal)
 
+    def fold_coefficients(self, filter: Filter, params: np.ndarray) -> list[Coefficients]:
+        functions = []
+        for part in (self._part(i) for i in range(len(self.folds))):
+            primal = part.weights(filter.gains(part.t, params).T * part.b)
+            functions.append(Coefficients(np.empty((0, primal.shape[1])), part.sample.mean - part.center @ primal, primal))
+        return functions
+
+    def _part(self, i: int) -> _Moments:
+        train = self.folds[i][0]
+        return _Moments(self.Z[train], self.sample.take(train))
+
     def fold(self, i: int) -> list[HeldOut]:
         if i not in self._folds:
-            train, test = self.folds[i]
-            part = _Moments(self.Z[train], self.sample.take(train))
+            test, part = self.folds[i][1], self._part(i)
             carry = part.weights(np.eye(len(part.t)))
             rows = self.Z[test] @ carry - part.center @ carry
             self._folds[i] = [HeldOut(part.t, part.b, rows, part.sample.mean)]

@@ -1,0 +1,156 @@
+"""How far a Krylov space must grow: until the choice is certified, and the rest of the path can no longer beat it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..filters import Filter, IterativeFilter
+from ..path import Path
+from ..selection import Choice, Rule, Task
+from ..spectra.krylov import KrylovDecomposition
+
+__all__ = ["Follower", "follow"]
+
+# Steps before the first look, and the growth from one look to the next.
+_FIRST, _GROWTH = 24, 1.25
+# The certified part must go on this far beyond the choice (as a ratio of lam) if the score has risen there by _RISE,
+# and this much farther if it has not.
+_MARGIN, _FAR, _RISE = 4.0, 100.0, 0.01
+# How many parameters from the choice on are certified.
+_PROBES = 12
+
+
+@dataclass
+class Follower:
+    """One filter's path, as the Krylov space grows.
+
+    Attributes
+    ----------
+    filter : Filter
+    params : ndarray of shape (p,)
+        The path. It stays as it is, so that looks can be compared.
+    path, choice
+        Of the latest look.
+    error : float
+        A bound on the error of the chosen function on the training rows and folds, as a share of the target's root
+        mean square.
+    reach : float
+        The path is certified down to this ``lam``.
+    """
+
+    filter: Filter
+    params: np.ndarray
+    path: Path | None = None
+    choice: Choice | None = None
+    error: float = np.inf
+    reach: float = np.inf
+
+    def look(self, krylov: KrylovDecomposition, rule: Rule, task: Task, tol: float) -> bool:
+        """Follow the path on the space as it is now; return whether that is far enough."""
+        self.path = Path(krylov, self.filter, self.params)
+        self.choice = rule.choose(self.path, task)
+        first, last = int(self.choice.index.min()), int(self.choice.index.max())
+        probes = np.unique(np.linspace(last, len(self.params) - 1, _PROBES).astype(int))
+        probes = np.unique(np.concatenate([[first, last], np.arange(last, min(last + 4, len(self.params))), probes]))
+        errors = relative_errors(krylov, self.filter, self.params[probes])
+        # What a choice is based on may be as uncertain as the choice matters: errors well below the residual.
+        allowed = tol * self._residual()
+        good = np.append(np.maximum.accumulate(errors) <= allowed, False)
+        self.error = float(errors[probes == last][0])
+        certified = probes[: int(np.argmin(good))]
+        return self._settled(certified, last)
+
+    def _residual(self) -> float:
+        """The training error at the choice as a share of the target's root mean square, not less than 1 %."""
+        assert self.path is not None and self.choice is not None
+        path = self.path
+        power = float((path.sample.target**2).sum() / path.sample.total)
+        error = float(path.training_error[self.choice.index].mean(axis=0).sum())
+        return max(np.sqrt(error / power), 1e-2) if power > 0 else 1.0
+
+    def _settled(self, certified: np.ndarray, last: int) -> bool:
+        assert self.path is not None and self.path.scores is not None
+        if len(certified) == 0 or certified[-1] < last:
+            return False
+        end = int(certified[-1])
+        lam = self.filter.as_lam(self.params, self.path.t)
+        self.reach = float(lam[end])
+        if end == len(self.params) - 1:
+            return True
+        scores = self.path.scores.mean(axis=1)
+        beyond = lam[last] / lam[end]
+        risen = scores[end] - scores[last] >= _RISE * abs(scores[last])
+        return bool(beyond >= _FAR or (beyond >= _MARGIN and risen))
+
+
+def relative_errors(krylov: KrylovDecomposition, filter: Filter, params: np.ndarray) -> np.ndarray:
+    """Bounds ``(p,)`` on the errors of the functions at ``params``, over folds and targets, as shares of the targets."""
+    worst = np.zeros(len(params))
+    for i, problem in enumerate(krylov.problems):
+        scale = np.sqrt((problem.sample.target**2).sum(axis=0) / problem.sample.total)
+        bound = _bound(krylov, filter, i, params)
+        worst = np.maximum(worst, (bound / np.where(scale > 0, scale, np.inf)).max(axis=1))
+    if isinstance(filter, IterativeFilter):
+        # A polynomial of lower degree than the space's is exact in it.
+        worst[params <= krylov.steps] = 0
+    return worst
+
+
+def _bound(krylov: KrylovDecomposition, filter: Filter, problem: int, params: np.ndarray) -> np.ndarray:
+    if krylov.exact:
+        return np.zeros((len(params), len(krylov.columns[problem])))
+    if filter.resolvent:
+        return krylov.tikhonov_bound(problem, params).training
+    t = krylov.columns[problem][0].ritz.values
+    if filter.cuts:
+        return krylov.cut_bound(problem, _gaps(filter, params, t))
+    top = float(t[0]) * (1 + 1e-6)
+    frozen = filter.frozen(top)
+    return krylov.filter_bound(problem, lambda values: frozen.gains(values, params), top).training
+
+
+def _gaps(filter: Filter, params: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """A threshold in the middle of the gap below the components that each of ``params`` keeps."""
+    counts = np.clip(filter.components(np.maximum(t, 0), params), 0, len(t) - 1)
+    above = np.append(2 * t[0], t)[counts]
+    return (above + t[counts]) / 2
+
+
+def follow(
+    krylov: KrylovDecomposition, filters: list[Filter], rule: Rule, task: Task, *, tol: float, max_iter: int
+) -> list[Follower]:
+    """Grow the space until every filter's choice is settled, or up to ``max_iter`` steps, and then say so."""
+    krylov.extend(min(_FIRST, max_iter))
+    t = _full_range(krylov)
+    followers = [Follower(filter, filter.path(t)) for filter in filters]
+    waiting = followers
+    while True:
+        waiting = [one for one in waiting if not one.look(krylov, rule, task, tol)]
+        if not waiting or krylov.exact or krylov.steps >= max_iter:
+            break
+        krylov.extend(min(int(np.ceil(krylov.steps * (_GROWTH - 1))), max_iter - krylov.steps))
+    if waiting and not krylov.exact:
+        names = ", ".join(type(one.filter).__name__ for one in waiting)
+        worst = max(one.error for one in waiting)
+        warnings.warn(
+            f"{names}: not certain of the choice after max_iter={max_iter} Krylov steps; the chosen function is within "
+            f"{worst:.1g} of the exact one (root mean square, as a share of the target's). Raise max_iter, end the "
+            "path at stronger regularization, or use solver='exact'.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+    for one in followers:
+        if one.path is None or one.path.decomposition.steps != krylov.steps:  # type: ignore[attr-defined]
+            one.look(krylov, rule, task, tol)
+    return followers
+
+
+def _full_range(krylov: KrylovDecomposition) -> np.ndarray:
+    """Eigenvalues that make a filter's default path end where it would on the whole spectrum of a smooth kernel."""
+    t = krylov.spectra[0].t
+    rounding = float(np.finfo(np.float64).eps) * len(krylov.sample) * float(t[0])
+    return np.append(t[t > rounding], np.full(1, 2 * rounding)) if not krylov.exact else t
