@@ -60,6 +60,7 @@ def symmetric_eigen(
     overwrite: bool = False,
     psd_tol: float | None = None,
     name: str = "kernel matrix",
+    level: float = 0.0,
 ) -> Eigen:
     """Decompose a symmetric positive semidefinite matrix, ``A = vectors @ diag(values) @ vectors.T``.
 
@@ -70,7 +71,7 @@ def symmetric_eigen(
         Keep only the largest so many eigenpairs (all by default).
     overwrite : bool
         Whether ``A`` may be destroyed.
-    psd_tol, name
+    psd_tol, name, level
         See `clip_spectrum`.
 
     Examples
@@ -87,5 +88,5 @@ def symmetric_eigen(
         values, vectors = eigh(A, overwrite_a=overwrite, check_finite=False, driver=driver, subset_by_index=subset)
     except LinAlgError as error:
         raise ValueError(f"{name} could not be decomposed: {error}. Look for NaN or infinite entries.") from error
-    values = clip_spectrum(values, psd_tol=psd_tol, name=name)[::-1].copy()
+    values = clip_spectrum(values, psd_tol=psd_tol, name=name, level=level)[::-1].copy()
     return Eigen(values, fix_signs(np.ascontiguousarray(vectors[:, ::-1])))

@@ -58,7 +58,9 @@ class PrimalDecomposition(Decomposition):
         functions = []
         for part in (self._part(i) for i in range(len(self.folds))):
             primal = part.weights(filter.gains(part.t, params).T * part.b)
-            functions.append(Coefficients(np.empty((0, primal.shape[1])), part.sample.mean - part.center @ primal, primal))
+            functions.append(
+                Coefficients(np.empty((0, primal.shape[1])), part.sample.mean - part.center @ primal, primal)
+            )
         return functions
 
     def _part(self, i: int) -> _Moments:
@@ -90,11 +92,18 @@ class _Moments:
             moment, cross = rows.T @ rows, rows.T @ sample.target
         if not np.isfinite(moment.sum()):
             raise ValueError("the features contain NaN or infinity, or are so large that their squares overflow.")
-        t, V = symmetric_eigen(moment / sample.scale, overwrite=True, name="second moment of the features")
+        name = "second moment of the features"
+        t, V = symmetric_eigen(moment / sample.scale, overwrite=True, name=name, level=self._level(Z) / sample.scale)
         # Directions below rounding level hold noise alone, and 1/sqrt(t) would blow it up.
         rank = rank_of(t)
         self.t, self.V = t[:rank], V[:, :rank]
         self.b = self.V.T @ cross / np.sqrt(self.t * sample.scale * sample.total)[:, None]
+
+    def _level(self, Z: Any) -> float:
+        """What rounding leaves of rows that are all equal: more, where squares were subtracted from squares."""
+        eps = float(np.finfo(np.float64).eps)
+        share = sum(Z.shape) * eps if sparse.issparse(Z) else Z.shape[0] * (2 * eps) ** 2
+        return share * self.sample.total * float(self.center @ self.center)
 
     def weights(self, coordinates: np.ndarray) -> np.ndarray:
         """Primal coefficients of the function with these filtered coordinates."""
