@@ -360,6 +360,31 @@ def test_a_kernel_that_is_zero(rng):
     assert_allclose(run.held_out(0, Tikhonov(), [1.0])[0], np.tile(run.problems[0].sample.mean, (20, 1)))
 
 
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_what_centring_leaves_of_a_constant_kernel_is_nothing(precision, rng):
+    """Rounding errors of the constant that was taken away are neither eigenvalues nor directions to follow."""
+    X = np.ones((N, 2))
+    run = KrylovDecomposition(KernelGram(RBF(gamma=1.0), X, precision), Sample(targets(rng), None, "features"))
+    run.extend(20)
+
+    assert run.exact
+    assert run.steps == 1
+    assert_array_equal([s.t[0] for s in run.spectra], 0)
+
+
+def test_a_wide_kernel_is_not_taken_for_an_indefinite_one(rng):
+    X = rng.standard_normal((N, 2))
+    gram = KernelGram(RBF(gamma=1e-9), X)
+    sample = Sample(X[:, :1] + 0.1 * rng.standard_normal((N, 1)), None, "features")
+    run = KrylovDecomposition(gram, sample, folds_of()).extend(20)
+    t = run.spectra[0].t
+
+    # With so wide a kernel there are two directions, those of the linear one.
+    assert_allclose(t[:2], 2e-9 * np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1], rtol=1e-4)
+    assert not (t[2:] > 1e-14).any()
+    assert run.exact
+
+
 def test_memory_is_what_it_says(rng):
     n, k = 200, 2
     run = KrylovDecomposition(PrecomputedGram(kernel_matrix(rng, n)), Sample(targets(rng, n, k)), folds_of(n))

@@ -190,7 +190,8 @@ class Column:
         self.noise.append(noise + 8 * float(np.finfo(np.float64).eps) * size)
         self.beta.append(beta)
         self.alpha.append(alpha + correction)
-        self._closed = beta <= self.eps * self._size
+        # Centring may have taken away most of the product, and left its errors.
+        self._closed = beta <= max(self.eps * self._size, noise)
         if not self.exact:
             self._append(w / beta)
 
@@ -227,9 +228,12 @@ class Column:
         """Ritz values ``t (s,)``, none negative, and the target's coordinates ``b (s, 1)``."""
         ritz = self.ritz
         single = self.eps > 1e-12
-        t = clip_spectrum(ritz.values, psd_tol=64 * self.eps if single and psd_tol is None else psd_tol)
+        psd_tol = 64 * self.eps if single and psd_tol is None else psd_tol
         # What is smaller than the products' errors is one of them.
-        t[t < self.eps * t[0]] = 0
+        level = max(self.noise, default=0.0) / self.problem.sample.scale
+        if single:
+            level = max(level, self.eps * ritz.values[0])
+        t = clip_spectrum(ritz.values, psd_tol=psd_tol, level=level)
         return t, (self.norm / np.sqrt(self.problem.sample.total)) * ritz.vectors[0][:, None]
 
     @cached_property
