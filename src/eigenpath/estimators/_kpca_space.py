@@ -71,7 +71,7 @@ def clean_values(found: Components, dtype: np.dtype) -> np.ndarray:
             f"the largest {high:.3g}. Use a positive semidefinite kernel, or fewer components."
         )
     # Rounding is relative to the matrix that was centred.
-    tiny = max(TINY[dtype] * high, np.finfo(dtype).eps * found.power / len(found.vectors))
+    tiny = max(TINY[dtype] * high, 4 * np.finfo(dtype).eps * found.power)
     return np.where(found.values > tiny, found.values, 0)
 
 

@@ -239,7 +239,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "RBF or linear kernel, preimage='fixed_point'."
             )
         T = check_array(X, accept_sparse="csr", dtype=FLOATS)
-        return KernelCross(self.kernel_, T, self.X_transformed_fit_) @ self.dual_coef_
+        rows = KernelCross(self.kernel_, T, self.X_transformed_fit_) @ self.dual_coef_
+        return rows.astype(T.dtype, copy=False)
 
     def reconstruction_error(self, X, sample_weight=None, diagonal=None):
         r"""Squared distance in feature space of new rows to the first 0, 1, ... components, summed over rows.

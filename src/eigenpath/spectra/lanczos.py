@@ -7,15 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._threads import blocks, run_tiles
+
 __all__ = ["BlockLanczos", "Ritz"]
 
 CONDITION = 1e-3  # a block whose Cholesky factor has a smaller pivot is orthonormalized by its singular values instead
 BLOWN_UP = 0.1  # a block with a smaller pivot is cleaned again: its rounding errors grew by the inverse of that
-STRIP = 2048  # columns rotated at a time
+STRIP = 4096  # columns that one thread takes at a time
+FEW = 10**7  # multiplications that are done sooner than a second thread is started
 
 
 class Ritz(NamedTuple):
-    """Ritz values ``(j,)``, decreasing, the coordinates of their vectors ``(j, j)``, and bounds ``(j,)`` on residuals."""
+    """Ritz values ``(j,)``, decreasing, the coordinates of their vectors ``(j, j)``, bounds ``(j,)`` on residuals."""
 
     values: np.ndarray
     coordinates: np.ndarray
@@ -39,8 +42,6 @@ class BlockLanczos:
         How many rows are multiplied at a time.
     capacity : int
         The most rows that may be kept.
-    dtype : dtype
-        The precision of the basis; the matrix H is float64.
     rng : numpy.random.RandomState
     null : ndarray of shape (n,), optional
         A unit vector that the operator sends to zero: nothing along it enters the basis.
@@ -53,19 +54,19 @@ class BlockLanczos:
         *,
         block: int,
         capacity: int,
-        dtype,
         rng,
         null: np.ndarray | None = None,
     ) -> None:
         self.multiply, self.n, self.block, self.rng, self.null = multiply, n, block, rng, null
-        self.rounding = 4 * float(np.finfo(dtype).eps) * np.sqrt(n)
+        self.n_threads = 1
+        self.rounding = 4 * float(np.finfo(float).eps) * np.sqrt(n)
         self.scale = 0.0  # the largest product seen: what rounding is relative to
         self.products = 0
         self.done = self.size = 0
         self.older = self.last = 0  # where the last two products began
         self.tangled = False  # whether chains of blocks were started at different times
         self.capacity = 0
-        self.Q = np.empty((0, n), dtype=dtype)
+        self.Q = np.empty((0, n))
         self.H, self.lost = np.empty((0, 0)), np.empty(0)
         self.reserve(capacity)
         self.inject()
@@ -80,7 +81,7 @@ class BlockLanczos:
         if capacity <= self.capacity:
             return
         room, size = capacity + 3 * self.block, self.size
-        Q, H, lost = np.empty((room, self.n), dtype=self.Q.dtype), np.zeros((room, room)), np.zeros(room)
+        Q, H, lost = np.empty((room, self.n)), np.zeros((room, room)), np.zeros(room)
         Q[:size], H[:size, :size], lost[:size] = self.Q[:size], self.H[:size, :size], self.lost[:size]
         self.Q, self.H, self.lost, self.capacity = Q, H, lost, capacity
 
@@ -113,7 +114,7 @@ class BlockLanczos:
     def inject(self) -> int:
         """Add a random block before the rows that wait: the way out of an invariant space, and a probe for more."""
         room = min(self.block, self.n - self.size)
-        W = self.rng.standard_normal((room, self.n)).astype(self.Q.dtype, copy=False)
+        W = self.rng.standard_normal((room, self.n))
         self._clean(W)
         W /= np.sqrt(self.n)
         self._clean(W)
@@ -143,16 +144,18 @@ class BlockLanczos:
 
     def vectors(self, ritz: Ritz, k: int) -> np.ndarray:
         """The first ``k`` Ritz vectors as rows ``(k, n)``."""
-        return ritz.coordinates[:, :k].T.astype(self.Q.dtype) @ self.Q[: self.done]
+        return ritz.coordinates[:, :k].T @ self.Q[: self.done]
 
     def restart(self, ritz: Ritz, keep: int) -> None:
         """Replace the multiplied rows by the first ``keep`` Ritz vectors; the rows that wait stay."""
         j, waiting = self.done, self.size - self.done
         U = ritz.coordinates[:, :keep]
-        V = U.T.astype(self.Q.dtype)
-        for start in range(0, self.n, STRIP):  # strip by strip: no second basis
-            strip = slice(start, start + STRIP)
-            self.Q[:keep, strip] = V @ self.Q[:j, strip]
+
+        def rotate(strip: slice) -> None:
+            self.Q[:keep, strip] = U.T @ self.Q[:j, strip]
+
+        # Strip by strip: no second basis.
+        self._over_strips(rotate, keep * j)
         self.Q[keep : keep + waiting] = self.Q[j : self.size].copy()
         coupling = self.H[j : self.size, :j] @ U
         lost = self.lost[:j] @ np.abs(U)
@@ -168,9 +171,23 @@ class BlockLanczos:
         if self.null is not None:
             W -= np.outer(W @ self.null, self.null)
         Q = self.Q[start : self.size]
-        coefficients = Q @ W.T
-        W -= coefficients.T @ Q
+        parts = np.empty((len(blocks(self.n, STRIP)), len(Q), len(W)))
+
+        def measure(strip: slice) -> None:
+            np.matmul(Q[:, strip], W[:, strip].T, out=parts[strip.start // STRIP])
+
+        def remove(strip: slice) -> None:
+            W[:, strip] -= coefficients.T @ Q[:, strip]
+
+        self._over_strips(measure, Q.shape[0] * len(W))
+        coefficients = parts.sum(axis=0)
+        self._over_strips(remove, Q.shape[0] * len(W))
         return coefficients
+
+    def _over_strips(self, work: Callable[[slice], None], per_column: int) -> None:
+        """Do strips of columns side by side, if they are much work."""
+        threads = self.n_threads if per_column * self.n > FEW else 1
+        run_tiles(work, [(strip,) for strip in blocks(self.n, STRIP)], threads)
 
     def _orthonormal(self, W: np.ndarray, floor: float | None = None) -> tuple[np.ndarray, np.ndarray | float]:
         """Orthonormal rows that span W but for what is below the floor, and the norm that each row of W loses."""
@@ -191,12 +208,12 @@ class BlockLanczos:
         norms = _norms(W)
         if not len(W) or norms.min() * CONDITION <= floor:
             return None
-        rows = W / norms[:, None].astype(W.dtype)
+        rows = W / norms[:, None]
         for _ in range(2):
             L = _factor(rows)
             if L is None:
                 return None
-            rows = np.linalg.inv(L).astype(W.dtype) @ rows
+            rows = np.linalg.inv(L) @ rows
             if L.diagonal().min() < BLOWN_UP:
                 self._clean(rows)
         return rows
@@ -205,11 +222,11 @@ class BlockLanczos:
 def _factor(rows: np.ndarray) -> np.ndarray | None:
     """The Cholesky factor of the rows' Gram matrix, unless a pivot is small."""
     try:
-        L = np.linalg.cholesky((rows @ rows.T).astype(np.float64))
+        L = np.linalg.cholesky(rows @ rows.T)
     except np.linalg.LinAlgError:
         return None
     return L if L.diagonal().min() > CONDITION else None
 
 
 def _norms(W: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.einsum("ij,ij->i", W, W, dtype=np.float64))
+    return np.sqrt(np.einsum("ij,ij->i", W, W))

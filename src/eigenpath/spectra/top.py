@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,8 @@ from scipy.linalg import eigh
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .._threads import available_threads, single_threaded_blas
+from ..gram import Gram, PrecomputedGram
 from .centring import centre_in_place
 from .eigen import fix_signs
 from .lanczos import BlockLanczos, Ritz
@@ -184,30 +188,21 @@ class TopSolver:
         block_size: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.operator, self.n = operator, operator.shape[0]
-        # Gram operators return float64 products whatever they keep.
-        single = isinstance(operator, np.ndarray) and operator.dtype == np.float32
-        self.dtype = np.dtype(np.float32 if single else np.float64)
-        self.root = None if sample_weight is None else np.sqrt(np.asarray(sample_weight)).astype(self.dtype)
-        s = np.ones(self.n, self.dtype) if self.root is None else self.root
+        root = None if sample_weight is None else np.sqrt(np.asarray(sample_weight, dtype=np.float64))
+        self.product = _Product(PrecomputedGram(operator) if isinstance(operator, np.ndarray) else operator, root)
+        self.n = operator.shape[0]
+        s = np.ones(self.n) if root is None else root
         self.null = s / np.linalg.norm(s) if center else None
         self.rng = check_random_state(random_state)
         self.block_size = block_size
         self.basis: BlockLanczos | None = None
 
-    def multiply(self, rows: np.ndarray) -> np.ndarray:
-        """Rows ``(b, n)`` to their products with the weighted operator, not centred yet."""
-        A = self.operator
-        scaled = rows if self.root is None else rows * self.root
-        if isinstance(A, np.ndarray):
-            # Rows from the left are the faster order, for a symmetric matrix in C order.
-            W = scaled @ (A if A.flags.c_contiguous else A.T)
-        else:
-            W = np.array((A @ scaled.T).T, dtype=self.dtype, order="C", copy=None)
-        return W if self.root is None else np.multiply(W, self.root, out=W)
-
     def solve(self, k: int, *, tol: float = TOL, max_iter: int | None = None) -> TopPairs:
         """The top ``k``; whether they are accurate enough is in the result."""
+        with self.product.threads():
+            return self._solve(k, tol, max_iter)
+
+    def _solve(self, k: int, tol: float, max_iter: int | None) -> TopPairs:
         basis = self._prepare(k)
         limit = basis.products + basis.block * (max_iter or max(40, 5 * self.n // (2 * basis.block)))
         run = _Run(basis, k, tol)
@@ -225,7 +220,7 @@ class TopSolver:
             else:
                 wait = run.wait()
             run.make_room()
-        return run.pairs(getattr(self.operator, "product_error", 0.0))
+        return run.pairs(getattr(self.product.operator, "product_error", 0.0))
 
     def _prepare(self, k: int) -> BlockLanczos:
         """The basis so far, or a new one."""
@@ -234,10 +229,35 @@ class TopSolver:
         capacity = max(4 * k, k + 16 * block)
         if self.basis is None:
             self.basis = BlockLanczos(
-                self.multiply, self.n, block=block, capacity=capacity, dtype=self.dtype, rng=self.rng, null=self.null
+                self.product, self.n, block=block, capacity=capacity, rng=self.rng, null=self.null
             )
+        self.basis.n_threads = self.product.n_threads
         self.basis.reserve(capacity)
         return self.basis
+
+
+class _Product:
+    """Rows ``(b, n)`` to their products with the weighted operator, not centred yet."""
+
+    def __init__(self, operator: Any, root: np.ndarray | None) -> None:
+        self.operator, self.root, self.n_threads = operator, root, 1
+
+    @contextmanager
+    def threads(self) -> Iterator[None]:
+        """Share the tiles of a Gram operator among threads; BLAS gets one for the small matrices between products."""
+        if not isinstance(self.operator, Gram):
+            yield
+            return
+        self.n_threads = available_threads()
+        with single_threaded_blas():
+            yield
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        V = (rows if self.root is None else rows * self.root).T
+        W = self.operator.product(V, self.n_threads) if isinstance(self.operator, Gram) else self.operator @ V
+        # The columns of a Gram operator's products are contiguous.
+        W = np.array(W.T, dtype=np.float64, order="C", copy=None)
+        return W if self.root is None else np.multiply(W, self.root, out=W)
 
 
 class _Run:
@@ -302,7 +322,7 @@ class _Run:
         ritz, k = self.ritz, min(self.k, len(self.ritz.values))
         met = ritz.residuals[:k] <= self._limits()[:k]
         converged = k if met.all() else int(np.argmin(met))
-        values, rounding = ritz.values[:k].copy(), self.basis.floor + product_error
+        values, rounding = ritz.values[:k].copy(), self.basis.floor + 2 * product_error
         vectors = fix_signs(self.basis.vectors(ritz, k).T)
         gap = values[-1] - self.following if np.isfinite(self.following) else np.nan
         return TopPairs(values, vectors, ritz.residuals[:k] + rounding, converged, self.basis.products, float(gap))
