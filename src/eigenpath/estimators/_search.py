@@ -145,15 +145,23 @@ def _coarse(value: Any) -> Iterator[int]:
     low, high = -2, 2
     yield from (0, low, high)
     while True:
-        best = _clearly_best(value, range(low, high + 1, 2))
-        if best - low < 4 and low > -16:
+        tried = range(low, high + 1, 2)
+        best = _clearly_best(value, tried)
+        # Where all bandwidths do alike, nothing may have been learned yet: look farther before giving up.
+        least = 8 if _level(value, tried) else 2
+        if low > -16 and (best - low < 4 or -low < least):
             low -= 2
             yield low
-        elif high - best < 4 and high < 16:
+        elif high < 16 and (high - best < 4 or high < least):
             high += 2
             yield high
         else:
             return
+
+
+def _level(value: Any, powers: range) -> bool:
+    values = [value(power) for power in powers]
+    return max(values) - min(values) < 0.05 * abs(min(values))
 
 
 def _clearly_best(value: Any, powers: range) -> int:
