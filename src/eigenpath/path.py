@@ -102,7 +102,12 @@ class Path:
     def degrees_of_freedom(self) -> np.ndarray:
         if not self.complete:
             return np.full(len(self), np.nan)
-        return self._tables[0] @ self.t + (1 if self.sample.center else 0)
+        if not self.sample.center:
+            return self._tables[0] @ self.t
+        # One for the intercept; what the kernel fits of a constant is not counted again.
+        constant = self.spectra[0].constant
+        new = self.t if constant is None else self.t * (1 - constant**2)
+        return 1 + self._tables[0] @ new
 
     @cached_property
     def components(self) -> np.ndarray:

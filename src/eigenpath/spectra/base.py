@@ -32,12 +32,15 @@ class Spectrum:
         The mean square of the targets outside the span, which no filter reaches.
     columns : slice
         Which targets these are.
+    constant : ndarray of shape (r,) or None
+        Coordinates of a constant target whose mean square is 1, not centred; None if unknown.
     """
 
     t: np.ndarray
     b: np.ndarray
     outside: np.ndarray
     columns: slice = field(default_factory=lambda: slice(None))
+    constant: np.ndarray | None = None
 
 
 class HeldOut(NamedTuple):

@@ -64,7 +64,10 @@ class ExactDecomposition(Decomposition):
     @cached_property
     def spectra(self) -> list[Spectrum]:
         form, t, U = self._eigen
-        return [_spectrum(t, U.T @ form.into(self.sample.target), self.sample)]
+        sample = self.sample
+        both = U.T @ form.into(np.column_stack([sample.target, sample.root])) / np.sqrt(sample.total)
+        b, power = both[:, :-1], (sample.target**2).sum(axis=0) / sample.total
+        return [Spectrum(t, b, np.maximum(power - (b**2).sum(axis=0), 0), constant=both[:, -1])]
 
     @cached_property
     def vectors(self) -> np.ndarray:
@@ -95,8 +98,7 @@ class ExactDecomposition(Decomposition):
     def _fold_coefficients(self, i: int, filter: Filter, params: np.ndarray) -> Coefficients:
         fold = self._fold(i)
         _, t, U = _eigen(fold.form, fold.sample, self.psd_tol)
-        b = U.T @ fold.target / np.sqrt(fold.sample.total)
-        scaled = U @ (filter.gains(t, params).T * b / _lift_scale(fold.sample))
+        scaled = U @ (filter.gains(t, params).T * (U.T @ fold.target)) / fold.sample.scale
         part = fold.sample.root[:, None] * fold.form.back(scaled)
         return self._with_intercept(part, fold.sample, self.folds[i][0])
 
@@ -199,12 +201,6 @@ def _tridiagonal(K: np.ndarray, sample: Sample) -> Tridiagonal:
 def _eigen(form: Tridiagonal, sample: Sample, psd_tol: float | None) -> _TridiagonalEigen:
     values, U = form.eigen()
     return _TridiagonalEigen(form, clip_spectrum(values, psd_tol=psd_tol, level=form.level) / sample.scale, U)
-
-
-def _spectrum(t: np.ndarray, b: np.ndarray, sample: Sample) -> Spectrum:
-    b = b / np.sqrt(sample.total)
-    power = (sample.target**2).sum(axis=0) / sample.total
-    return Spectrum(t, b, np.maximum(power - (b**2).sum(axis=0), 0))
 
 
 def _lift_scale(sample: Sample) -> float:

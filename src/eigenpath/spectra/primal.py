@@ -38,7 +38,8 @@ class PrimalDecomposition(Decomposition):
     def spectra(self) -> list[Spectrum]:
         whole, sample = self._whole, self.sample
         power = (sample.target**2).sum(axis=0) / sample.total
-        return [Spectrum(whole.t, whole.b, np.maximum(power - (whole.b**2).sum(axis=0), 0))]
+        outside = np.maximum(power - (whole.b**2).sum(axis=0), 0)
+        return [Spectrum(whole.t, whole.b, outside, constant=whole.constant)]
 
     @cached_property
     def vectors(self) -> np.ndarray:
@@ -97,7 +98,9 @@ class _Moments:
         # Directions below rounding level hold noise alone, and 1/sqrt(t) would blow it up.
         rank = rank_of(t)
         self.t, self.V = t[:rank], V[:, :rank]
-        self.b = self.V.T @ cross / np.sqrt(self.t * sample.scale * sample.total)[:, None]
+        size = np.sqrt(self.t * sample.scale * sample.total)
+        self.b = self.V.T @ cross / size[:, None]
+        self.constant = self.V.T @ (sample.weight @ Z - sample.total * self.center) / size
 
     def _level(self, Z: Any) -> float:
         """What rounding leaves of rows that are all equal: more, where squares were subtracted from squares."""
