@@ -34,6 +34,9 @@ def clip_spectrum(
     level : float
         The rounding errors of whatever the matrix was made from: eigenvalues up to this size are zero.
     """
+    # LAPACK may return from NaN without a word.
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"{name} could not be decomposed. Look for NaN or infinite entries.")
     low, high = float(values.min()), float(np.abs(values).max())
     if psd_tol is None:
         psd_tol = max(64 * len(values) * float(np.finfo(values.dtype).eps), 1e-10)
@@ -88,5 +91,7 @@ def symmetric_eigen(
         values, vectors = eigh(A, overwrite_a=overwrite, check_finite=False, driver=driver, subset_by_index=subset)
     except LinAlgError as error:
         raise ValueError(f"{name} could not be decomposed: {error}. Look for NaN or infinite entries.") from error
+    if len(values) < k:
+        values = np.full(k, np.nan)
     values = clip_spectrum(values, psd_tol=psd_tol, name=name, level=level)[::-1].copy()
     return Eigen(values, fix_signs(np.ascontiguousarray(vectors[:, ::-1])))
