@@ -86,7 +86,9 @@ class Rule(BaseEstimator, ABC):
 
 
 def first_best(scores: np.ndarray, margin: Any = 0.0) -> np.ndarray:
-    """The first row, that is the most regularization, whose score ties with the best, for each column."""
+    """The first row, that is the most regularization, whose score ties with the best, for each column of scores."""
+    if len(scores) == 1:
+        return np.zeros(scores.shape[1], dtype=np.intp)
     scores = np.where(np.isnan(scores), np.inf, scores)
     best = scores.min(axis=0)
     if not np.all(np.isfinite(best)):
@@ -103,4 +105,6 @@ def pick(path: Path, task: Task, scores: np.ndarray, why: str, margin: Any = 0.0
     else:
         index = first_best(scores.mean(axis=1, keepdims=True), np.mean(margin))
     chosen = scores[index, np.arange(scores.shape[1])] if len(index) > 1 else scores[index[0]]
-    return Choice(path.filter, path.params[index], index, float(np.mean(chosen)), why)
+    # A given parameter needs no score, but one without a score must not win against others.
+    value = float(np.nan_to_num(np.mean(chosen), nan=np.inf))
+    return Choice(path.filter, path.params[index], index, value, why)
