@@ -6,6 +6,7 @@ Lower is better. In classification ``y`` is coded -1/+1, in one column for two c
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +53,8 @@ def _mae(y: np.ndarray, predictions: np.ndarray, weight: np.ndarray) -> np.ndarr
 def _minus_r2(y: np.ndarray, predictions: np.ndarray, weight: np.ndarray) -> np.ndarray:
     spread = weight @ (y - np.average(y, axis=0, weights=weight)) ** 2 / weight.sum()
     error = _mse(y, predictions, weight)
-    constant = spread == 0
+    # The weighted mean of equal numbers is equal to them but for rounding.
+    constant = np.ptp(y[weight > 0], axis=0) == 0
     # As scikit-learn has it: a constant target is fitted perfectly, or not at all.
     ratio = np.where(constant, (error > 0).astype(float), error / np.where(constant, 1, spread))
     return ratio - 1
@@ -115,13 +117,16 @@ _FAST = {
 
 
 def as_metric(scoring: Any, classes: np.ndarray | None) -> Metric:
-    """A `Metric` from a name of ours, a name of scikit-learn's, or a scorer ``f(estimator, X, y)``."""
+    """A `Metric` from a name of ours, a name of scikit-learn's, or a scorer ``f(estimator, X, y)``.
+
+    A scorer sees the predictions at hand as an estimator, the rows that have weight, their weights if they differ and
+    it takes ``sample_weight``, and nothing of X.
+    """
     if scoring is None:
         scoring = "mse" if classes is None else "error"
-    if isinstance(scoring, str):
-        scoring = _FAST.get(scoring, scoring)
-    if isinstance(scoring, str) and scoring in METRICS:
-        metric = METRICS[scoring]
+    name = _FAST.get(scoring, scoring) if isinstance(scoring, str) else None
+    if name in METRICS:
+        metric = METRICS[name]
         if metric.for_classes is not (classes is not None):
             kind = "classification" if metric.for_classes else "regression"
             raise ValueError(f"scoring={scoring!r} is for {kind}.")
@@ -139,15 +144,23 @@ def as_metric(scoring: Any, classes: np.ndarray | None) -> Metric:
 def _scorer_loss(scorer: Callable, classes: np.ndarray | None) -> Loss:
     """Any scorer, one parameter at a time, shown an estimator that returns the predictions at hand."""
 
+    weighs = _takes_weight(scorer)
+
     def loss(y: np.ndarray, predictions: np.ndarray, weight: np.ndarray) -> np.ndarray:
         view: Callable = _RegressorView if classes is None else _ClassifierView
-        truth = _as_given(y, classes)
-        plain = np.all(weight == weight[0])
-        extra = {} if plain else {"sample_weight": weight}
-        rows = np.zeros((len(y), 1))
-        return np.array([[-float(scorer(view(f, classes), rows, truth, **extra))] for f in predictions])
+        there = weight > 0
+        truth, weight = _as_given(y[there], classes), weight[there]
+        extra = {"sample_weight": weight} if weighs and np.any(weight != weight[0]) else {}
+        rows = np.zeros((len(weight), 1))
+        return np.array([[-float(scorer(view(f, classes), rows, truth, **extra))] for f in predictions[:, there]])
 
     return loss
+
+
+def _takes_weight(scorer: Callable) -> bool:
+    """Scorers of scikit-learn pass on what their metric takes."""
+    parameters = signature(getattr(scorer, "_score_func", scorer)).parameters.values()
+    return any(one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters)
 
 
 def _as_given(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
