@@ -237,17 +237,22 @@ def test_single_precision_is_kept(kernel, solver, tables):
 
 
 def test_the_routes_that_auto_takes(rng):
-    X = rng.standard_normal((400, 5))
+    X = rng.standard_normal((700, 5))
     assert KernelPCA(3).fit(X).eigen_solver_ == "explicit"
     assert KernelPCA(8).fit(X).eigen_solver_ == "krylov"  # there are but 5 features for 8 components
     assert KernelPCA(3, kernel="rbf").fit(X).eigen_solver_ == "krylov"
     assert KernelPCA(3, kernel="rbf").fit(X[:100]).eigen_solver_ == "dense"
     assert KernelPCA(kernel="rbf").fit(X).eigen_solver_ == "dense"
-    assert KernelPCA(0.999, kernel="rbf").fit(X).eigen_solver_ == "dense"  # far too many components for Krylov spaces
+
+
+@pytest.mark.parametrize(("share", "route"), [(0.5, "krylov"), (0.999, "dense")])
+def test_auto_gives_up_on_krylov_when_a_share_takes_too_many(share, route, rng):
+    X = rng.standard_normal((1000, 5))
+    assert KernelPCA(share, kernel="rbf").fit(X).eigen_solver_ == route
 
 
 def test_auto_falls_back_on_lapack_when_krylov_does_not_converge(rng):
-    X = rng.standard_normal((400, 5))
+    X = rng.standard_normal((700, 5))
     model = KernelPCA(3, kernel="rbf", max_iter=2, random_state=0).fit(X)
     assert model.eigen_solver_ == "dense"
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
@@ -270,6 +275,11 @@ def test_a_memory_limit_recomputes_the_kernel_and_changes_nothing_else(limit, rn
     model = KernelPCA(3, kernel="rbf", memory_limit=limit, random_state=0).fit(X)
     assert model.eigen_solver_ == "krylov"
     assert_allclose(model.transform(new), free.transform(new), **CLOSE)
+
+
+def test_a_memory_limit_that_cannot_be_kept_is_an_error(tables):
+    with pytest.raises(ValueError, match=r"memory_limit=1000 is too low to decompose a matrix of 60 rows"):
+        KernelPCA(kernel="rbf", memory_limit=1000).fit(tables[0])
 
 
 def test_components_without_variance(tables):

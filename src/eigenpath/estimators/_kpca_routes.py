@@ -119,10 +119,10 @@ def _auto(problem: Problem) -> Components:
     features = problem.kernel.features(problem.X)
     if features is not None and _slim(features, k):
         return _explicit(problem, features)
-    if problem.wanted is None or exact_is_faster(n, FIRST_GUESS if k is None else k):
-        return _dense(problem)
     fits = _dense_fits(problem)
-    found, complete = _krylov_pairs(problem, n // 5 if fits else n - 1, quiet=fits)
+    if problem.wanted is None or (fits and exact_is_faster(n, FIRST_GUESS if k is None else k)):
+        return _dense(problem)
+    found, complete = _krylov_pairs(problem, n // 10 if fits else n // 2, quiet=fits)
     return found if complete or not fits else _dense(problem)
 
 
@@ -151,6 +151,7 @@ def _explicit(problem: Problem, features: np.ndarray) -> Components:
 
 def _centred(problem: Problem) -> tuple[np.ndarray, Means, float, float]:
     """The centred, weighted matrix, in one n x n array; what was subtracted; its trace; the trace it had before."""
+    _require_room(problem)
     if problem.kernel.pairwise:
         K = problem.X if problem.disposable else problem.X.copy()
     else:
@@ -186,9 +187,9 @@ def _randomized(problem: Problem) -> Components:
 
 def _krylov(problem: Problem) -> Components:
     # Most of a spectrum is not what Krylov spaces are for.
-    if 2 * (problem.count or 1) >= problem.n:
+    if (problem.count or 1) > problem.n // 2:
         return _dense(problem)
-    return _krylov_pairs(problem, problem.n - 1, quiet=False)[0]
+    return _krylov_pairs(problem, problem.n // 2, quiet=False)[0]
 
 
 def _krylov_pairs(problem: Problem, most: int, quiet: bool) -> tuple[Components, bool]:
@@ -234,10 +235,24 @@ def _gram(problem: Problem, k: int) -> Gram:
     return build_gram(problem.kernel, problem.X, precision="mixed" if single else "double", budget=budget)
 
 
+def _dense_bytes(problem: Problem) -> int:
+    """The matrix, and what LAPACK needs beside it."""
+    n, k = problem.n, problem.most
+    return 8 * n * (3 * n if k == n else n + 3 * k)
+
+
 def _dense_fits(problem: Problem) -> bool:
-    """Whether the matrix and what LAPACK needs beside it are within the limit."""
     limit = free_bytes() if problem.memory_limit is None else problem.memory_limit
-    return limit is None or 24 * problem.n**2 <= limit
+    return limit is None or _dense_bytes(problem) <= limit
+
+
+def _require_room(problem: Problem) -> None:
+    """Raise before anything is allocated past a limit that was given."""
+    if problem.memory_limit is not None and not _dense_fits(problem):
+        raise ValueError(
+            f"memory_limit={problem.memory_limit!r} is too low to decompose a matrix of {problem.n} rows, which takes "
+            f"{_dense_bytes(problem):.3g} bytes. Use eigen_solver='krylov' with an integer n_components, or raise it."
+        )
 
 
 def free_bytes() -> int | None:

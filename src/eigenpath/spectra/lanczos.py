@@ -118,7 +118,7 @@ class BlockLanczos:
         self._clean(W)
         W /= np.sqrt(self.n)
         self._clean(W)
-        fresh = self._orthonormal(W, floor=0.01)[0]
+        fresh = self._orthonormal(W, floor=1e-6)[0]
         self.tangled = self.tangled or self.size > self.done
         self._insert(self.done, fresh)
         return len(fresh)
