@@ -12,6 +12,7 @@ from .estimators import (
     KernelRidge,
     SpectralClassifier,
     SpectralRegressor,
+    plan,
 )
 from .filters import TSVD, IteratedTikhonov, Landweber, NuMethod, Showalter, Tikhonov, check_filter
 from .selection import GCV, APriori, Balancing, Discrepancy, HoldOut, KFoldCV, LeaveOneOut
@@ -42,6 +43,7 @@ __all__ = [
     "check_filter",
     "filters",
     "kernels",
+    "plan",
     "selection",
 ]
 

@@ -7,6 +7,7 @@ from .feature_map_pca import FeatureMapPCA
 from .kernel_pca import KernelPCA
 from .kernel_ridge import KernelRidge
 from .pca import PCA
+from .planning import plan
 from .projection_machine import KernelProjectionMachine
 from .regressors import KernelPCR, SpectralRegressor
 
@@ -19,4 +20,5 @@ __all__ = [
     "KernelRidge",
     "SpectralClassifier",
     "SpectralRegressor",
+    "plan",
 ]

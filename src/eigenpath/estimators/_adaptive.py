@@ -16,10 +16,12 @@ from ..spectra.krylov import KrylovDecomposition
 __all__ = ["Follower", "follow"]
 
 # Steps before the first look, and the growth from one look to the next.
-_FIRST, _GROWTH = 24, 1.25
+_FIRST, _GROWTH = 24, 1.18
 # The certified part must go on this far beyond the choice (as a ratio of lam) if the score has risen there by _RISE,
 # and this much farther if it has not.
 _MARGIN, _FAR, _RISE = 4.0, 100.0, 0.01
+# Beyond the choice and its neighbour it is enough to know the curve, this much less precisely.
+_LOOSE = 20.0
 # How many parameters from the choice on are certified.
 _PROBES = 12
 
@@ -51,18 +53,22 @@ class Follower:
 
     def look(self, krylov: KrylovDecomposition, rule: Rule, task: Task, tol: float) -> bool:
         """Follow the path on the space as it is now; return whether that is far enough."""
+        if self.filter.cuts and self.filter.value is None:
+            # There are more components to keep as the space grows.
+            self.params = self.filter.path(krylov.spectra[0].t)
         self.path = Path(krylov, self.filter, self.params)
         self.choice = rule.choose(self.path, task)
         first, last = int(self.choice.index.min()), int(self.choice.index.max())
         probes = np.unique(np.linspace(last, len(self.params) - 1, _PROBES).astype(int))
-        probes = np.unique(np.concatenate([[first, last], np.arange(last, min(last + 4, len(self.params))), probes]))
+        probes = np.unique(np.concatenate([[first, last], np.arange(last, min(last + 8, len(self.params))), probes]))
         errors = relative_errors(krylov, self.filter, self.params[probes])
         # What a choice is based on may be as uncertain as the choice matters: errors well below the residual.
         allowed = tol * self._residual()
-        good = np.append(np.maximum.accumulate(errors) <= allowed, False)
+        needed = np.where(probes <= last + 1, allowed, _LOOSE * allowed)
+        good = np.append(np.maximum.accumulate(errors) <= needed, False)
         self.error = float(errors[probes == last][0])
         certified = probes[: int(np.argmin(good))]
-        return self._settled(certified, last)
+        return krylov.exact or self._settled(certified, last)
 
     def _residual(self) -> float:
         """The training error at the choice as a share of the target's root mean square, not less than 1 %."""
@@ -88,7 +94,7 @@ class Follower:
 
 
 def relative_errors(krylov: KrylovDecomposition, filter: Filter, params: np.ndarray) -> np.ndarray:
-    """Bounds ``(p,)`` on the errors of the functions at ``params``, over folds and targets, as shares of the targets."""
+    """Bounds ``(p,)`` on the errors of the functions at ``params``, for the worst fold and target, as shares of it."""
     worst = np.zeros(len(params))
     for i, problem in enumerate(krylov.problems):
         scale = np.sqrt((problem.sample.target**2).sum(axis=0) / problem.sample.total)
@@ -121,7 +127,14 @@ def _gaps(filter: Filter, params: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def follow(
-    krylov: KrylovDecomposition, filters: list[Filter], rule: Rule, task: Task, *, tol: float, max_iter: int
+    krylov: KrylovDecomposition,
+    filters: list[Filter],
+    rule: Rule,
+    task: Task,
+    *,
+    tol: float,
+    max_iter: int,
+    quiet: bool = False,
 ) -> list[Follower]:
     """Grow the space until every filter's choice is settled, or up to ``max_iter`` steps, and then say so."""
     krylov.extend(min(_FIRST, max_iter))
@@ -133,7 +146,7 @@ def follow(
         if not waiting or krylov.exact or krylov.steps >= max_iter:
             break
         krylov.extend(min(int(np.ceil(krylov.steps * (_GROWTH - 1))), max_iter - krylov.steps))
-    if waiting and not krylov.exact:
+    if waiting and not krylov.exact and not quiet:
         names = ", ".join(type(one.filter).__name__ for one in waiting)
         worst = max(one.error for one in waiting)
         warnings.warn(

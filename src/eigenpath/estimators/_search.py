@@ -10,14 +10,21 @@ import numpy as np
 from sklearn.base import clone
 
 from ..filters import Filter
+from ..gram import build_gram
 from ..kernels import Kernel, distance_matrix
 from ..path import Path
 from ..selection import GCV, Choice, Rule, Task
 from ..spectra.base import Coefficients, Decomposition, Folds, Sample
 from ..spectra.exact import ExactDecomposition
+from ..spectra.krylov import KrylovDecomposition
 from ..spectra.primal import PrimalDecomposition
+from ._adaptive import follow
+from ._plan import FEWEST_STEPS, Job, Options, Plan, make_plan
 
-__all__ = ["Candidate", "Search", "Winner"]
+__all__ = ["Candidate", "FoldFunctions", "Search", "Solver", "Winner"]
+
+# How much coarser the Krylov route is while bandwidths are compared.
+_COARSE = 10.0
 
 
 class Candidate(NamedTuple):
@@ -28,6 +35,34 @@ class Candidate(NamedTuple):
     value: float
 
 
+class Solver(NamedTuple):
+    """How the winner was computed.
+
+    Attributes
+    ----------
+    route : {"primal", "exact", "krylov"}
+    how : str
+    steps : int
+        Of the Krylov method; other routes take one.
+    error : float or None
+        On the Krylov route a bound on the error of the function chosen, over folds and targets: its root mean square on
+        the training rows as a share of the target's.
+    """
+
+    route: str
+    how: str
+    steps: int = 1
+    error: float | None = None
+
+
+class FoldFunctions(NamedTuple):
+    """The functions of all folds, what each row's own fold ``fold (n,)`` misses of it, ``missed (n, k)``."""
+
+    functions: list[Coefficients]
+    missed: np.ndarray
+    fold: np.ndarray
+
+
 class Winner(NamedTuple):
     """The best candidate, with all that a fitted estimator keeps of it."""
 
@@ -35,6 +70,8 @@ class Winner(NamedTuple):
     path: Path
     choice: Choice
     coefficients: Coefficients
+    solver: Solver
+    folds: FoldFunctions | None = None
 
 
 @dataclass
@@ -56,6 +93,8 @@ class Search:
     per_target: bool = False
     psd_tol: float | None = None
     random_state: Any = None
+    options: Options = field(default_factory=Options)
+    intervals: bool = False
     candidates: list[Candidate] = field(default_factory=list)
     winner: Winner | None = None
     _value: float = np.inf
@@ -73,7 +112,15 @@ class Search:
                 self._try(self._resolve(kernel))
         self._distances.clear()
         assert self.winner is not None
+        if any(widths) and self.winner.solver.route == "krylov":
+            self._refine(self.winner.kernel)
         return self.winner
+
+    def _refine(self, kernel: Kernel) -> None:
+        """Once more in full precision, what was best at coarse precision."""
+        count, self._value = len(self.candidates), np.inf
+        self._try(kernel)
+        del self.candidates[count:]
 
     def _resolve(self, kernel: Kernel) -> Kernel:
         return kernel.resolve(self.X, self.sample.sample_weight, self.random_state)
@@ -87,7 +134,8 @@ class Search:
         def value(power: int) -> float:
             if power not in values:
                 scaled = {name: gamma * 2.0**power for name, gamma in base.items()}
-                values[power] = self._try(clone(start).set_params(**scaled))
+                # Contenders are told apart at coarse precision.
+                values[power] = self._try(clone(start).set_params(**scaled), _COARSE * self.options.tol)
             return values[power]
 
         for power in _coarse(value):
@@ -95,30 +143,97 @@ class Search:
         best = min(values, key=lambda power: values[power])
         value(best - 1), value(best + 1)
 
-    def _try(self, kernel: Kernel) -> float:
+    def _try(self, kernel: Kernel, tol: float | None = None) -> float:
         """The best value over the filters."""
-        decomposition = self._decompose(kernel)
-        decomposition.prepare(self.filters)
         kappa2 = kernel.bound if np.isfinite(kernel.bound) else float(np.max(kernel.diag(self.X)))
         task = Task(self.classes, self.per_target, kappa2)
-        return min(self._judge(kernel, filter, decomposition, task) for filter in self.filters)
+        features = kernel.features(self.X)
+        plan = self.plan(kernel, features)
+        if plan.route == "krylov":
+            return self._try_krylov(kernel, task, plan, self.options.tol if tol is None else tol)
+        if plan.route == "primal":
+            decomposition: Decomposition = PrimalDecomposition(features, self.sample, self.folds)
+        else:
+            decomposition = ExactDecomposition(self._gram(kernel), self.sample, self.folds, self.psd_tol)
+        decomposition.prepare(self.filters)
+        values = []
+        for filter in self.filters:
+            path = Path(decomposition, filter)
+            value = GCV().choose(path, task).value if self._several and not self.rule.comparable else np.nan
+            choice = self.rule.choose(path, task)
+            solver = Solver(plan.route, f"all {len(path.t)} eigenvalues")
+            values.append(self._judge(kernel, path, choice, choice.value if self.rule.comparable else value, solver))
+        return min(values)
 
-    def _judge(self, kernel: Kernel, filter: Filter, decomposition: Decomposition, task: Task) -> float:
-        path = Path(decomposition, filter)
-        value = GCV().choose(path, task).value if self._several and not self.rule.comparable else np.nan
-        choice = self.rule.choose(path, task)
-        value = choice.value if self.rule.comparable else value
+    def _try_krylov(self, kernel: Kernel, task: Task, plan: Plan, tol: float) -> float:
+        options = self.options
+        gram = build_gram(
+            kernel,
+            self.X,
+            storage="auto" if plan.storage == "given" else "tiled" if plan.storage == "tiled" else "stored",
+            precision=options.precision,
+            budget=plan.budget,
+        )
+        krylov = KrylovDecomposition(gram, self.sample, self.folds, self.psd_tol)
+        # What K leaves of the memory allowed is for the bases.
+        room = max(FEWEST_STEPS, (plan.limit - (plan.budget or 0)) // max(krylov.step_bytes(), 1))
+        followers = follow(
+            krylov,
+            self.filters,
+            self.rule,
+            task,
+            tol=tol,
+            max_iter=min(options.max_iter, room),
+            quiet=tol > options.tol,
+        )
+        values = []
+        for one in followers:
+            assert one.path is not None and one.choice is not None
+            how = f"{krylov.steps} Krylov steps, K {plan.storage} in {options.precision} precision"
+            solver = Solver(plan.route, how, krylov.steps, one.error)
+            values.append(self._judge(kernel, one.path, one.choice, one.choice.value, solver))
+        return min(values)
+
+    def plan(self, kernel: Kernel, features: Any = None) -> Plan:
+        """The route for one kernel."""
+        whole = f"rule={self.rule!r}" if self.rule.whole else None
+        if self._several and not self.rule.comparable:
+            whole = "comparing kernels and filters by GCV"
+        job = Job(
+            n=len(self.sample),
+            d=self.X.shape[1],
+            targets=self.sample.y.shape[1],
+            folds=len(self.folds),
+            features=None if features is None else features.shape[1],
+            whole=whole,
+            stored=kernel.pairwise,
+            several=self._several and kernel.metric is not None,
+        )
+        return make_plan(job, self.options)
+
+    def _judge(self, kernel: Kernel, path: Path, choice: Choice, value: float, solver: Solver) -> float:
+        """Note a candidate, and keep it if it is the best so far."""
         self.candidates.append(Candidate(kernel, choice.fixed, value))
         if self.winner is None or value < self._value:
             coefficients = path.coefficients(choice.filter, choice.params)
-            self.winner, self._value = Winner(kernel, path.release(), choice, coefficients), value
+            folds = self._fold_functions(path, choice)
+            self.winner = Winner(kernel, path.release(), choice, coefficients, solver, folds)
+            self._value = value
         return value
 
-    def _decompose(self, kernel: Kernel) -> Decomposition:
-        features = kernel.features(self.X)
-        if features is not None and features.shape[1] < len(self.sample):
-            return PrimalDecomposition(features, self.sample, self.folds)
-        return ExactDecomposition(self._gram(kernel), self.sample, self.folds, self.psd_tol)
+    def _fold_functions(self, path: Path, choice: Choice) -> FoldFunctions | None:
+        """The folds' functions at the choice and what they miss, if every row is held out once."""
+        n = len(self.sample)
+        held_out = np.concatenate([test for _, test in self.folds]) if self.folds else np.empty(0, dtype=int)
+        if not self.intervals or len(held_out) != n or len(np.unique(held_out)) != n:
+            return None
+        functions = path.decomposition.fold_coefficients(choice.filter, choice.params)
+        missed, fold = np.empty_like(self.sample.y), np.empty(n, dtype=int)
+        for i, (_, test) in enumerate(self.folds):
+            found = [path.decomposition.held_out(i, choice.filter, np.atleast_1d(param)) for param in choice.params]
+            predicted = found[0][0] if len(found) == 1 else np.column_stack([f[0][:, k] for k, f in enumerate(found)])
+            missed[test], fold[test] = np.abs(self.sample.y[test] - predicted), i
+        return FoldFunctions(functions, missed, fold)
 
     def _gram(self, kernel: Kernel) -> np.ndarray:
         if not self._several or kernel.metric is None:

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..filters import Filter, as_filter
+from ..gram import KernelCross
 from ..kernels import CallableKernel, Kernel, as_kernel
 from ..selection import RULES, Rule, as_rule
 from ..spectra.base import CENTERINGS, Sample
-from ._search import Search, Winner
+from ._interval import Interval, cv_plus
+from ._plan import Options, Plan
+from ._search import FoldFunctions, Search, Winner
 from ._summary import Table, percent, show, summary_text
 
 __all__ = ["SpectralEstimator", "brief"]
-
-_CHUNK = 2048
 
 
 def brief(part: Any) -> str:
@@ -44,6 +45,11 @@ class SpectralEstimator(BaseEstimator):
     scoring: Any
     psd_tol: float | None
     random_state: Any
+    solver: str
+    precision: str
+    tol: float
+    max_iter: int
+    memory_limit: Any
     # What the user calls the filter's parameter, where that is not the filter's name for it.
     _said: str | None = None
 
@@ -122,6 +128,8 @@ class SpectralEstimator(BaseEstimator):
         self, X: Any, Y: np.ndarray, weight: np.ndarray | None, groups: Any, classes: np.ndarray | None = None
     ) -> Winner:
         """Find the best kernel, filter and parameter for targets ``Y (n, k)``, and keep what was found."""
+        # A fit that is interrupted leaves the estimator unfitted.
+        vars(self).pop("dual_coef_", None)
         kernels, rule = self._kernels(), self._rule()
         if kernels[0].pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -139,13 +147,52 @@ class SpectralEstimator(BaseEstimator):
             per_target=self._per_target(),
             psd_tol=self._psd_tol(X, kernels[0]),
             random_state=check_random_state(self.random_state).randint(2**31 - 1),
+            options=self._options(),
+            intervals=getattr(self, "intervals", False),
         )
         winner = search.run(kernels)
         self.kernel_, self.path_, self.choice_ = winner.kernel, winner.path, winner.choice
         self.filter_ = winner.choice.fixed
         self.candidates_ = search.candidates
+        self.solver_, self._fold_functions = winner.solver, winner.folds
+        self.n_iter_ = winner.solver.steps
         self.X_fit_ = X
         return winner
+
+    def _options(self) -> Options:
+        return Options(self.solver, self.precision, self.tol, self.max_iter, self.memory_limit)
+
+    def plan(self, X: Any, y: Any = None) -> Plan:
+        """The route that ``fit`` would take, its memory, operations and time, without fitting.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n, d)
+        y : array-like of shape (n,) or (n, targets), optional
+            Only its shape, and in classification the number of classes, matters; one target by default.
+
+        Returns
+        -------
+        Plan
+            Of one kernel or bandwidth; print it.
+        """
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        Y = self._targets_like(X.shape[0], y)
+        rule = self._rule()
+        kernel = self._kernels()[0]
+        search = Search(
+            X=X,
+            sample=self._sample(Y, None),
+            filters=self._filters(),
+            rule=rule,
+            folds=rule.splits(X, Y[:, 0]),
+            options=self._options(),
+        )
+        return search.plan(kernel, kernel.features(X))
+
+    def _targets_like(self, n: int, y: Any) -> np.ndarray:
+        k = 1 if y is None or np.ndim(y) == 1 else np.shape(y)[1]
+        return np.zeros((n, k))
 
     def _keep(self, dual: np.ndarray, intercept: np.ndarray, primal: np.ndarray | None, flat: bool) -> None:
         """Store the function, in the data's precision; a single target given flat gets flat coefficients."""
@@ -159,16 +206,55 @@ class SpectralEstimator(BaseEstimator):
 
     def _values(self, X: Any) -> np.ndarray:
         """The function at the rows of X, ``(m,)`` or ``(m, k)``."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = self._validate_new(X)
         if hasattr(self, "coef_"):
-            features = self.kernel_.features(X)
-            return features @ self.coef_.T + self.intercept_
-        parts = [self._block(X[start : start + _CHUNK]) for start in range(0, X.shape[0], _CHUNK)]
-        return np.concatenate(parts) + self.intercept_
+            return self.kernel_.features(X) @ self.coef_.T + self.intercept_
+        return self._product(X, self.dual_coef_) + self.intercept_
 
-    def _block(self, X: Any) -> np.ndarray:
-        return self.kernel_(X, self.X_fit_) @ self.dual_coef_
+    def _validate_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+
+    def _product(self, X: Any, dual: np.ndarray) -> np.ndarray:
+        """``k(X, X_fit) @ dual`` by tiles, in the precision of the data."""
+        if self.kernel_.pairwise:
+            # Not X itself: the kernel may be a multiple of it.
+            return self.kernel_(X, self.X_fit_) @ dual
+        dtype = np.float32 if X.dtype == self.X_fit_.dtype == np.float32 else np.float64
+        out = KernelCross(self.kernel_, X, self.X_fit_, dtype) @ dual
+        return out.astype(dtype, copy=False)
+
+    def _interval(self, X: Any, coverage: float) -> Interval:
+        """Predictions with their CV+ intervals."""
+        if not (isinstance(coverage, Real) and 0 < coverage < 1):
+            raise ValueError(f"interval must be the coverage wanted, between 0 and 1, got {coverage!r}.")
+        check_is_fitted(self)
+        folds = getattr(self, "_fold_functions", None)
+        if folds is None:
+            raise ValueError(
+                "there are no folds to make intervals of: fit with intervals=True and a rule that holds every row out "
+                "once, as rule='cv' does."
+            )
+        prediction, X = self._values(X), self._validate_new(X)
+        ends = np.stack([np.stack(cv_plus(v, r, folds.fold, coverage)) for v, r in self._fold_values(X, folds)], axis=2)
+        shape = prediction.shape
+        return Interval(prediction, ends[0].reshape(shape), ends[1].reshape(shape))
+
+    def _fold_values(self, X: Any, folds: FoldFunctions) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each target, the values ``(m, folds)`` of all folds' functions, and what the folds missed."""
+        functions = folds.functions
+        if functions[0].primal is not None:
+            features = self.kernel_.features(X)
+            each = [features @ one.primal + one.intercept for one in functions]
+        else:
+            k = functions[0].dual.shape[1]
+            together = self._product(X, np.hstack([one.dual for one in functions]))
+            each = [together[:, f * k : (f + 1) * k] + one.intercept for f, one in enumerate(functions)]
+        values = np.stack(each, axis=1)
+        return [(values[:, :, target], folds.missed[:, target]) for target in range(values.shape[2])]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "dual_coef_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -194,6 +280,7 @@ class SpectralEstimator(BaseEstimator):
             ("filter", brief(choice.filter.with_value(None))),
             (self._said or choice.filter.parameter, choice.params),
             ("chosen as", choice.why),
+            ("solver", self._solved()),
             ("place on the path", f"{show(at + 1)} of {len(path)}"),
             ("degrees of freedom", path.degrees_of_freedom[at]),
             ("components kept", path.components[at]),
@@ -204,6 +291,11 @@ class SpectralEstimator(BaseEstimator):
         return summary_text(
             f"{type(self).__name__}: {type(choice.filter).__name__} on {n} rows", facts, *self._tables(at)
         )
+
+    def _solved(self) -> str:
+        solver = self.solver_
+        bound = "" if solver.error is None else f"; within {solver.error:.1g} of the exact function"
+        return f"{solver.route}: {solver.how}{bound}"
 
     def _unexplained(self, error: np.ndarray) -> float:
         sample = self.path_.sample

@@ -23,7 +23,8 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0, kernel_params, filter, rule, cv, center, psd_tol, random_state
+    kernel, gamma, degree, coef0, kernel_params, filter, rule, cv, center, psd_tol, random_state, solver, \
+    precision, tol, max_iter, memory_limit
         As in `SpectralRegressor`; folds given by a number are stratified.
     scoring : str or callable, optional
         ``"error"`` (misclassification, the default; ties go to more regularization), ``"log_loss"``, ``"auc"``, or a
@@ -63,6 +64,11 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
         class_weight: Any = None,
         psd_tol: float | None = None,
         random_state: Any = 0,
+        solver: str = "auto",
+        precision: str = "double",
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        memory_limit: Any = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -77,6 +83,11 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
         self.class_weight = class_weight
         self.psd_tol = psd_tol
         self.random_state = random_state
+        self.solver = solver
+        self.precision = precision
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Decompose, filter, choose.
@@ -122,6 +133,10 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {self.class_weight!r}.")
         total = np.bincount(code, own)
         return own * (own.sum() / np.count_nonzero(total) / np.where(total > 0, total, 1))[code]
+
+    def _targets_like(self, n, y):
+        classes = 2 if y is None else len(np.unique(y))
+        return np.zeros((n, 1 if classes == 2 else classes))
 
     def decision_function(self, X):
         """The function(s) whose sign, or largest value, is the label.

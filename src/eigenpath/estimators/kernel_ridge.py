@@ -47,7 +47,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         ``"mse"`` by default; that of ``GridSearchCV`` is ``"r2"``.
     per_target : bool, default=False
         Whether each target gets a penalty of its own from ``alphas``.
-    psd_tol : float, optional
+    psd_tol, solver, precision, tol, max_iter, memory_limit, intervals
         As in `SpectralRegressor`, with ``alphas``.
 
     Attributes
@@ -92,6 +92,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         scoring: Any = None,
         per_target: bool = False,
         psd_tol: float | None = None,
+        solver: str = "auto",
+        precision: str = "double",
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        memory_limit: Any = None,
+        intervals: bool = False,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -105,6 +111,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         self.scoring = scoring
         self.per_target = per_target
         self.psd_tol = psd_tol
+        self.solver = solver
+        self.precision = precision
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.intervals = intervals
 
     @property
     def filter(self) -> Tikhonov:
@@ -171,9 +183,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
 
     def _solve(self, X: Any, Y: np.ndarray, weight: np.ndarray | None, flat: bool) -> None:
         """One penalty, or a given one for each target: no path is needed."""
-        for name in ("path_", "choice_", "filter_", "candidates_"):
+        for name in ("path_", "choice_", "filter_", "candidates_", "solver_", "_fold_functions"):
             self.__dict__.pop(name, None)
-        alpha = self._alpha(Y.shape[1])
+        alpha, self.n_iter_ = self._alpha(Y.shape[1]), 1
         self.kernel_ = self._kernels()[0].resolve(X, weight)
         self.X_fit_, self.alpha_ = X, alpha[0] if len(alpha) == 1 else alpha
         features = self.kernel_.features(X)
@@ -194,19 +206,22 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
             )
         return alpha.astype(np.float64)
 
-    def predict(self, X):
+    def predict(self, X, interval=None):
         """Values of the function at the rows of X.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, d)
             Or kernel values (m, n) between new rows and the training rows, if ``kernel="precomputed"``.
+        interval : float, optional
+            The coverage of prediction intervals, such as 0.9, by CV+; needs ``intervals=True`` in the constructor.
 
         Returns
         -------
-        ndarray of shape (m,) or (m, targets)
+        ndarray of shape (m,) or (m, targets), or Interval
+            With ``interval``, a named tuple ``(prediction, lower, upper)`` of such arrays.
         """
-        return self._values(X)
+        return self._values(X) if interval is None else self._interval(X, interval)
 
     def summary(self) -> str:
         """What was fitted, in words and numbers."""

@@ -49,6 +49,20 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         The default allows for rounding.
     random_state : int, RandomState or None, default=0
         Seeds the folds and subsamples. The default makes every fit reproducible.
+    solver : {"auto", "exact", "krylov"}, default="auto"
+        All eigenvalues by LAPACK, or as much of the spectrum as the choice needs by a Krylov method. ``"auto"`` takes
+        the first up to 1500 rows, or if the rule needs all eigenvalues. A kernel with few explicit features needs
+        neither.
+    precision : {"double", "mixed"}, default="double"
+        ``"mixed"`` keeps the kernel matrix in float32 on the Krylov route: half the memory, up to twice the speed.
+    tol : float, default=1e-3
+        How large the Krylov route's error may be at the choice, as a share of what the function misses of the targets.
+    max_iter : int, default=500
+        The most Krylov steps.
+    memory_limit : int or str, optional
+        Bytes that a fit may take besides the data, or text like ``"8GB"``; by default 70 % of what is free.
+    intervals : bool, default=False
+        Whether to keep the folds' functions, so that ``predict(X, interval=...)`` gives prediction intervals.
 
     Attributes
     ----------
@@ -67,6 +81,10 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
     coef_ : ndarray of shape (d,) or (targets, d)
         Only if the kernel has explicit features and there are fewer of them than rows.
     X_fit_ : {ndarray, CSR matrix} of shape (n, d)
+    solver_ : Solver
+        How it was computed: the route, in words, and on the Krylov route a bound on the error of the function.
+    n_iter_ : int
+        The number of Krylov steps, 1 on other routes.
 
     Examples
     --------
@@ -94,6 +112,12 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         per_target: bool = False,
         psd_tol: float | None = None,
         random_state: Any = 0,
+        solver: str = "auto",
+        precision: str = "double",
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        memory_limit: Any = None,
+        intervals: bool = False,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -108,6 +132,12 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         self.per_target = per_target
         self.psd_tol = psd_tol
         self.random_state = random_state
+        self.solver = solver
+        self.precision = precision
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.intervals = intervals
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Decompose, filter, choose.
@@ -132,19 +162,22 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         self._keep(*winner.coefficients, flat=y.ndim == 1)
         return self
 
-    def predict(self, X):
+    def predict(self, X, interval=None):
         """Values of the function at the rows of X.
 
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (m, d)
             Or kernel values (m, n) between new rows and the training rows, if ``kernel="precomputed"``.
+        interval : float, optional
+            The coverage of prediction intervals, such as 0.9, by CV+; needs ``intervals=True`` in the constructor.
 
         Returns
         -------
-        ndarray of shape (m,) or (m, targets)
+        ndarray of shape (m,) or (m, targets), or Interval
+            With ``interval``, a named tuple ``(prediction, lower, upper)`` of such arrays.
         """
-        return self._values(X)
+        return self._values(X) if interval is None else self._interval(X, interval)
 
 
 class KernelPCR(SpectralRegressor):
@@ -159,7 +192,8 @@ class KernelPCR(SpectralRegressor):
         default from the whole path, the rule chooses.
     lam : float or array-like, optional
         A threshold on the eigenvalues of the centred K/n, instead of ``n_components``.
-    kernel, gamma, degree, coef0, kernel_params, rule, cv, scoring, per_target, psd_tol, random_state
+    kernel, gamma, degree, coef0, kernel_params, rule, cv, scoring, per_target, psd_tol, random_state, solver, \
+    precision, tol, max_iter, memory_limit, intervals
         As in `SpectralRegressor`.
 
     Attributes
@@ -173,7 +207,7 @@ class KernelPCR(SpectralRegressor):
     >>> from eigenpath import KernelPCR
     >>> X = np.linspace(0, 6, 60)[:, None]
     >>> model = KernelPCR(n_components=6, gamma=0.5).fit(X, np.sin(X[:, 0]))
-    >>> model.n_components_, float(model.predict([[1.5]]).round(2)[0])
+    >>> model.n_components_, float(model.predict([[1.5]]).round(1)[0])
     (6, 1.0)
     """
 
@@ -193,6 +227,12 @@ class KernelPCR(SpectralRegressor):
         per_target: bool = False,
         psd_tol: float | None = None,
         random_state: Any = 0,
+        solver: str = "auto",
+        precision: str = "double",
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        memory_limit: Any = None,
+        intervals: bool = False,
     ) -> None:
         self.n_components = n_components
         self.lam = lam
@@ -207,6 +247,12 @@ class KernelPCR(SpectralRegressor):
         self.per_target = per_target
         self.psd_tol = psd_tol
         self.random_state = random_state
+        self.solver = solver
+        self.precision = precision
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.intervals = intervals
 
     @property
     def filter(self) -> TSVD:

@@ -19,6 +19,8 @@ class GCV(Rule):
     .. math:: \mathrm{GCV}(\lambda) = \frac{\text{training error}}{(1 - \mathrm{df}(\lambda) / n)^2}
     """
 
+    whole = True
+
     def choose(self, path: Path, task: Task) -> Choice:
         return pick(path, task, _gcv(path), "the least generalized cross-validation score")
 
@@ -62,6 +64,10 @@ class Discrepancy(Rule):
 
     comparable = False
 
+    @property
+    def whole(self) -> bool:
+        return self.noise is None
+
     def __init__(self, noise: Any = None, tau: float = 1.0) -> None:
         self.noise = noise
         self.tau = tau
@@ -96,6 +102,7 @@ class Balancing(Rule):
     """
 
     comparable = False
+    whole = True
 
     def __init__(self, noise: Any = None, kappa: float = 2.0) -> None:
         self.noise = noise

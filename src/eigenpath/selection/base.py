@@ -72,9 +72,15 @@ class Rule(BaseEstimator, ABC):
     ----------
     comparable : bool
         Whether scores may be compared between filters and between kernels.
+    whole : bool
+        Whether the rule needs all eigenvalues, and not only what the targets see of them.
     """
 
     comparable: ClassVar[bool] = True
+
+    @property
+    def whole(self) -> bool:
+        return False
 
     def splits(self, X: Any, y: np.ndarray, *, classes: np.ndarray | None = None, groups: Any = None) -> Folds:
         """The folds that the rule needs decomposed."""

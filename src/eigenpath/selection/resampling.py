@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, Strati
 from ..path import Path
 from ..spectra.base import Folds
 from ..spectra.holdout import leave_one_out, smoother_diagonal
-from .base import Choice, Rule, Task, pick
+from .base import Choice, Rule, Task, first_best, pick
 from .metrics import Metric, as_metric
 
 __all__ = ["HoldOut", "KFoldCV", "LeaveOneOut"]
@@ -28,10 +28,11 @@ class _Folds(Rule):
         """A scikit-learn splitter for ``n`` rows."""
 
     def splits(self, X: Any, y: np.ndarray, *, classes: np.ndarray | None = None, groups: Any = None) -> Folds:
-        splitter = self.splitter(len(y), classes)
+        splitter, rows = self.splitter(len(y), classes), np.arange(len(y))
         try:
-            return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, y, groups)]
-        except ValueError as error:
+            # Lists, masks and places counted from the end all become row numbers.
+            return [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
+        except (ValueError, IndexError) as error:
             raise ValueError(f"{self!r} cannot split n_samples={len(y)}: {error}") from error
 
     def _score(self, path: Path, task: Task) -> tuple[np.ndarray, str]:
@@ -47,10 +48,13 @@ class _Folds(Rule):
 
 def _used(path: Path) -> list[int]:
     """The folds that say something: some of their test rows have weight."""
-    weight = path.sample.weight
-    used = [i for i, (_, test) in enumerate(path.decomposition.folds) if weight[test].sum() > 0]
+    weight, folds = path.sample.weight, path.decomposition.folds
+    used = [i for i, (_, test) in enumerate(folds) if weight[test].sum() > 0]
     if not used:
         raise ValueError("no fold has a test row with positive sample_weight: check cv and sample_weight.")
+    for i in used:
+        if not weight[folds[i][0]].sum() > 0:
+            raise ValueError(f"fold {i} has no training row with positive sample_weight: check cv and sample_weight.")
     return used
 
 
@@ -108,8 +112,10 @@ class KFoldCV(_Folds):
     def _standard_error(path: Path, task: Task) -> np.ndarray:
         assert path.fold_scores is not None
         folds = path.fold_scores if task.per_target else path.fold_scores.mean(axis=2, keepdims=True)
+        if len(folds) < 2:
+            raise ValueError("one_standard_error=True needs at least 2 folds with weight in their test parts, got 1.")
         spread = folds.std(axis=0, ddof=1) / np.sqrt(len(folds))
-        best = folds.mean(axis=0).argmin(axis=0)
+        best = first_best(folds.mean(axis=0))
         return spread[best, np.arange(len(best))]
 
     @staticmethod
@@ -164,6 +170,8 @@ class LeaveOneOut(Rule):
     exact_below : int, default=100
     """
 
+    whole = True
+
     def __init__(self, scoring: Any = None, exact_below: int = 100) -> None:
         self.scoring = scoring
         self.exact_below = exact_below
@@ -176,6 +184,9 @@ class LeaveOneOut(Rule):
         return [(np.delete(rows, i), rows[i : i + 1]) for i in rows] if n <= self.exact_below else []
 
     def choose(self, path: Path, task: Task) -> Choice:
+        weighty = np.count_nonzero(path.sample.weight)
+        if weighty < 2:
+            raise ValueError(f"LeaveOneOut needs at least 2 rows with positive sample_weight, got {weighty}.")
         metric = as_metric(self.scoring, task.classes)
         predictions, how = self._predictions(path)
         scores = _loss(metric, path, np.arange(len(path.sample)), predictions)

@@ -158,7 +158,7 @@ class Decomposition(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no eigenvectors")
 
     def fold_coefficients(self, filter: Filter, params: np.ndarray) -> list[Coefficients]:
-        """The functions of all folds at one parameter, or at one for each target; zero on rows that a fold did not see."""
+        """The functions of all folds at one parameter, or one for each target; zero on rows that a fold did not see."""
         raise NotImplementedError(f"{type(self).__name__} keeps no coefficients of folds")
 
     def held_out(self, i: int, filter: Filter, params: np.ndarray) -> np.ndarray:

@@ -171,7 +171,9 @@ class KrylovDecomposition(Decomposition):
 
     def fold_coefficients(self, filter: Filter, params: np.ndarray) -> list[Coefficients]:
         return [
-            self.lift_problem(i, [_filtered(filter, params, *column.spectrum(self.psd_tol), k) for k, column in enumerate(columns)])
+            self.lift_problem(
+                i, [_filtered(filter, params, *column.spectrum(self.psd_tol), k) for k, column in enumerate(columns)]
+            )
             for i, columns in enumerate(self.columns[:-1])
         ]
 

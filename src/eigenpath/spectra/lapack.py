@@ -1,4 +1,4 @@
-"""LAPACK's tridiagonal routines, called without the interpreter's lock, so that threads can decompose folds side by side.
+"""LAPACK's tridiagonal routines without the interpreter's lock, so that threads can decompose folds side by side.
 
 SciPy's wrappers hold the lock. These call the same routines of the same library through the table of addresses that
 SciPy publishes for Cython.
@@ -48,7 +48,7 @@ def _cell(value: Any) -> tuple[Any, int]:
 
 
 def sytrd(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Reduce ``A``'s lower triangle, Fortran order, in place to reflectors: diagonal, off-diagonal, reflectors' factors."""
+    """Turn ``A``'s lower triangle, Fortran order, into reflectors; diagonal, off-diagonal, and the reflectors' factors."""
     n = len(A)
     d, e, tau, work = np.empty(n), np.empty(max(n - 1, 1)), np.empty(max(n - 1, 1)), np.empty(64 * n)
     _call("dsytrd", "L", n, A, n, d, e, tau, work, len(work))
@@ -56,7 +56,7 @@ def sytrd(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def ormtr(trans: str, A: np.ndarray, tau: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """Multiply ``C``, Fortran order, in place by the orthogonal matrix that `sytrd` left in ``A``, or by its transpose."""
+    """Multiply ``C``, Fortran order, in place by the orthogonal matrix that `sytrd` left in ``A``, or its transpose."""
     n, k = C.shape
     work = np.empty(64 * max(k, 1))
     _call("dormtr", "L", "L", trans, n, k, A, n, tau, C, n, work, len(work))
