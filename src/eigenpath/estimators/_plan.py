@@ -22,6 +22,8 @@ SOLVERS = ("auto", "exact", "krylov")
 PRECISIONS = ("double", "mixed")
 # Up to so many rows, all eigenvalues cost no more than a Krylov run.
 EXACT_BELOW = 1500
+# Whole components converge late, if they are many.
+EXACT_BELOW_CUTS = 4000
 # A typical number of Krylov steps, for estimates, and the fewest that are worth starting.
 TYPICAL_STEPS, FEWEST_STEPS = 120, 48
 # What the exact route holds at its peak, in n x n matrices: K, the form of the whole with its eigenvectors and their
@@ -71,6 +73,8 @@ class Job(NamedTuple):
         Whether the user gave the matrix.
     several : bool
         Whether kernels share a matrix of distances.
+    cuts : bool
+        Whether a filter keeps or drops whole components.
     """
 
     n: int
@@ -81,6 +85,12 @@ class Job(NamedTuple):
     whole: str | None = None
     stored: bool = False
     several: bool = False
+    cuts: bool = False
+
+    @property
+    def exact_below(self) -> int:
+        """Up to how many rows all eigenvalues are the better choice."""
+        return EXACT_BELOW_CUTS if self.cuts else EXACT_BELOW
 
 
 class Rates(NamedTuple):
@@ -146,7 +156,7 @@ def make_plan(job: Job, options: Options) -> Plan:
     if options.solver == "krylov" and job.whole:
         raise ValueError(f"solver='krylov' finds a part of the spectrum only, and {job.whole} needs all of it.")
     exact = _exact(job, limit)
-    small = options.solver == "auto" and job.n <= EXACT_BELOW and exact.nbytes <= limit
+    small = options.solver == "auto" and job.n <= job.exact_below and exact.nbytes <= limit
     if options.solver == "exact" or job.whole or small:
         return _fitting(exact, job, options) if options.solver == "auto" else _forced(exact, job, options)
     return _fitting(_krylov(job, options, limit), job, options)
@@ -184,7 +194,7 @@ def _exact(job: Job, limit: int) -> Plan:
     cube = 4 / 3 * (n**3 + folds * (0.8 * n) ** 3)
     work = Rates(3 * n**3, cube, 8 * n**2 * 10, 0 if job.stored else n**2)
     nbytes = int(8 * n**2 * (EXACT_MATRICES + FOLD_MATRICES * (folds + 2) + job.several))
-    why = f"{job.whole} needs the whole spectrum" if job.whole else f"{job.n} rows are at most {EXACT_BELOW}"
+    why = f"{job.whole} needs the whole spectrum" if job.whole else f"{job.n} rows are at most {job.exact_below}"
     return Plan("exact", "given" if job.stored else "stored", nbytes, limit, work.product + cube, None, why, work)
 
 
@@ -201,7 +211,7 @@ def _krylov(job: Job, options: Options, limit: int) -> Plan:
     traffic = float(steps) * budget + orthogonal
     kernel = float(n) ** 2 / 2 * (1 + steps * missing) * (not job.stored)
     work = Rates(2.0 * n**2 * columns * steps + orthogonal, 0, traffic, kernel)
-    why = f"{n} rows are more than {EXACT_BELOW}" if options.solver == "auto" else f"solver={options.solver!r}"
+    why = f"{n} rows are more than {job.exact_below}" if options.solver == "auto" else f"solver={options.solver!r}"
     nbytes = int(budget + max(vectors, min(step * steps, limit - budget)))
     return Plan("krylov", storage, nbytes, limit, work.product, budget, why, work)
 

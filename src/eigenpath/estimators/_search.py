@@ -208,6 +208,7 @@ class Search:
             whole=whole,
             stored=kernel.pairwise,
             several=self._several and kernel.metric is not None,
+            cuts=any(filter.cuts for filter in self.filters),
         )
         return make_plan(job, self.options)
 

@@ -129,7 +129,7 @@ class SpectralEstimator(BaseEstimator):
     ) -> Winner:
         """Find the best kernel, filter and parameter for targets ``Y (n, k)``, and keep what was found."""
         # A fit that is interrupted leaves the estimator unfitted.
-        vars(self).pop("dual_coef_", None)
+        self.__dict__.pop("dual_coef_", None)
         kernels, rule = self._kernels(), self._rule()
         if kernels[0].pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(
