@@ -40,6 +40,9 @@ class Follower:
     error : float
         A bound on the error of the chosen function on the training rows and folds, as a share of the target's root
         mean square.
+    rounding : float
+        What rounding in the products with K may add to ``error``; a first-order bound, and a pessimistic one in mixed
+        precision.
     reach : float
         The path is certified down to this ``lam``.
     """
@@ -49,6 +52,7 @@ class Follower:
     path: Path | None = None
     choice: Choice | None = None
     error: float = np.inf
+    rounding: float = np.inf
     reach: float = np.inf
 
     def look(self, krylov: KrylovDecomposition, rule: Rule, task: Task, tol: float) -> bool:
@@ -61,12 +65,12 @@ class Follower:
         first, last = int(self.choice.index.min()), int(self.choice.index.max())
         probes = np.unique(np.linspace(last, len(self.params) - 1, _PROBES).astype(int))
         probes = np.unique(np.concatenate([[first, last], np.arange(last, min(last + 8, len(self.params))), probes]))
-        errors = relative_errors(krylov, self.filter, self.params[probes])
+        errors, rounding = relative_errors(krylov, self.filter, self.params[probes])
         # What a choice is based on may be as uncertain as the choice matters: errors well below the residual.
         allowed = tol * self._residual()
         needed = np.where(probes <= last + 1, allowed, _LOOSE * allowed)
         good = np.append(np.maximum.accumulate(errors) <= needed, False)
-        self.error = float(errors[probes == last][0])
+        self.error, self.rounding = float(errors[probes == last][0]), float(rounding[probes == last][0])
         certified = probes[: int(np.argmin(good))]
         return krylov.exact or self._settled(certified, last)
 
@@ -93,30 +97,38 @@ class Follower:
         return bool(beyond >= _FAR or (beyond >= _MARGIN and risen))
 
 
-def relative_errors(krylov: KrylovDecomposition, filter: Filter, params: np.ndarray) -> np.ndarray:
-    """Bounds ``(p,)`` on the errors of the functions at ``params``, for the worst fold and target, as shares of it."""
-    worst = np.zeros(len(params))
+def relative_errors(krylov: KrylovDecomposition, filter: Filter, params: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds ``(p,)`` on the errors of the functions at ``params``, for the worst fold and target, as shares of it.
+
+    Those of the Krylov space, and those of rounding.
+    """
+    worst = np.zeros((2, len(params)))
     for i, problem in enumerate(krylov.problems):
         scale = np.sqrt((problem.sample.target**2).sum(axis=0) / problem.sample.total)
-        bound = _bound(krylov, filter, i, params)
-        worst = np.maximum(worst, (bound / np.where(scale > 0, scale, np.inf)).max(axis=1))
+        bounds = np.stack(_bounds(krylov, filter, i, params))
+        worst = np.maximum(worst, (bounds / np.where(scale > 0, scale, np.inf)).max(axis=2))
     if isinstance(filter, IterativeFilter):
         # A polynomial of lower degree than the space's is exact in it.
-        worst[params <= krylov.steps] = 0
-    return worst
+        worst[0, params <= krylov.steps] = 0
+    return worst[0], worst[1]
 
 
-def _bound(krylov: KrylovDecomposition, filter: Filter, problem: int, params: np.ndarray) -> np.ndarray:
+def _bounds(
+    krylov: KrylovDecomposition, filter: Filter, problem: int, params: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    nothing = np.zeros((len(params), len(krylov.columns[problem])))
     if krylov.exact:
-        return np.zeros((len(params), len(krylov.columns[problem])))
-    if filter.resolvent:
-        return krylov.tikhonov_bound(problem, params).training
+        return nothing, nothing
     t = krylov.columns[problem][0].ritz.values
     if filter.cuts:
-        return krylov.cut_bound(problem, _gaps(filter, params, t))
-    top = float(t[0]) * (1 + 1e-6)
-    frozen = filter.frozen(top)
-    return krylov.filter_bound(problem, lambda values: frozen.gains(values, params), top).training
+        return krylov.cut_bound(problem, _gaps(filter, params, t)), nothing
+    if filter.resolvent:
+        bound = krylov.tikhonov_bound(problem, params)
+    else:
+        top = float(t[0]) * (1 + 1e-6)
+        frozen = filter.frozen(top)
+        bound = krylov.filter_bound(problem, lambda values: frozen.gains(values, params), top)
+    return bound.training, bound.rounding
 
 
 def _gaps(filter: Filter, params: np.ndarray, t: np.ndarray) -> np.ndarray:

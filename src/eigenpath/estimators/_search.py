@@ -47,12 +47,15 @@ class Solver(NamedTuple):
     error : float or None
         On the Krylov route a bound on the error of the function chosen, over folds and targets: its root mean square on
         the training rows as a share of the target's.
+    rounding : float or None
+        What rounding in the products with K may add to ``error``: pessimistic in mixed precision.
     """
 
     route: str
     how: str
     steps: int = 1
     error: float | None = None
+    rounding: float | None = None
 
 
 class FoldFunctions(NamedTuple):
@@ -190,7 +193,7 @@ class Search:
         for one in followers:
             assert one.path is not None and one.choice is not None
             how = f"{krylov.steps} Krylov steps, K {plan.storage} in {options.precision} precision"
-            solver = Solver(plan.route, how, krylov.steps, one.error)
+            solver = Solver(plan.route, how, krylov.steps, one.error, one.rounding)
             values.append(self._judge(kernel, one.path, one.choice, one.choice.value, solver))
         return min(values)
 
