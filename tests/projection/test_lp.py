@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
+from sklearn.datasets import load_wine
 from sklearn.svm import SVC
 
+from eigenpath.kernels import RBF
 from eigenpath.projection import lp
+from eigenpath.projection.directions import principal_directions
 from eigenpath.projection.lp import hinge_path
 
 # The solver holds constraints to 1e-7.
@@ -145,6 +148,14 @@ def test_of_many_optima_the_same_one_is_found_however_the_rows_are_ordered(rng):
     assert_allclose(other.scores(F), one.scores(F), atol=1e-7)
 
 
+def test_of_many_optima_the_shortest_is_taken_also_where_the_loss_is_not_the_least_possible():
+    """One row with both labels: every value from -1 to 1 is as good."""
+    path = hinge_path(np.ones((2, 1)), np.array([1.0, -1.0]), np.ones(2))
+
+    assert_allclose(path.values, [2])
+    assert_allclose(path.scores(np.ones((1, 1))), 0, atol=1e-9)
+
+
 def test_contradicted_labels_set_the_floor(rng):
     F = np.repeat(rng.standard_normal((10, 10)), 2, axis=0)
     y = np.tile([1.0, -1.0], 10)
@@ -164,6 +175,20 @@ def test_rows_told_apart_by_rounding_errors_are_not_told_apart():
 
     assert np.abs(path.beta).max() <= lp.LARGEST
     assert_allclose(path.values, [4, 2], atol=1e-4)
+
+
+def test_values_never_rise_on_an_ill_conditioned_problem():
+    """A kernel far too narrow: directions that are nearly single rows, with entries down to 1e-40."""
+    X, label = load_wine(return_X_y=True)
+    K = RBF(gamma=0.1)(X[::2])
+    found = principal_directions(K, np.ones(len(K)), 60)
+    y = np.where(label[::2] == 0, 1.0, -1.0)
+    path = hinge_path(found.features, y, np.ones(len(K)), spread=found.values / len(K))
+
+    assert (np.diff(path.values) <= 0).all()
+    assert path.values[-1] < path.values[0] / 4
+    # The solver's tolerance of 1e-7 may come in times the largest coefficient, 1e7; 1e-4 is what it does.
+    assert_allclose(path.values, path.bounds, atol=1e-3)
 
 
 def test_a_failing_basis_is_replaced_by_a_fresh_start(rng, monkeypatch):

@@ -1,5 +1,7 @@
 """The record of one kernel, and the choice."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -87,6 +89,19 @@ def test_ties_go_to_the_smaller_size():
     criterion = np.array([0.5, third + 1e-16, third, 1 - 2 * third, 0.4])
 
     assert smallest_best(criterion) == 2
+
+
+def test_of_two_kernels_the_better_wins_and_of_equal_ones_the_smaller(data):
+    found = study(*data, 6)
+    better = found._replace(path=replace(found.path, criterion=found.path.criterion - 0.01))
+    rounding = found._replace(path=replace(found.path, criterion=found.path.criterion - 1e-16))
+    smaller, larger = (
+        found._replace(chosen=D, path=replace(found.path, criterion=np.full(6, found.value))) for D in (2, 5)
+    )
+
+    assert better.beats(found) and not found.beats(better)
+    assert not rounding.beats(found)
+    assert smaller.beats(larger) and not larger.beats(smaller)
 
 
 def test_record_as_columns(data):

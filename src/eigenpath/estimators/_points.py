@@ -22,7 +22,7 @@ class Points(NamedTuple):
     rows : ndarray of shape (points,)
         A row for each point.
     place : ndarray of shape (n,)
-        The point of each row, or -1.
+        The point of each row; some point for those without weight, which add nothing to it.
     """
 
     rows: np.ndarray
@@ -31,7 +31,6 @@ class Points(NamedTuple):
     def weigh(self, code: np.ndarray, weight: np.ndarray, n_classes: int, part: np.ndarray | None = None) -> np.ndarray:
         """The weight of each class at each point, ``(points, classes)``, of all rows or a part of them."""
         part = np.arange(len(code)) if part is None else part
-        part = part[self.place[part] >= 0]
         W = np.zeros((len(self.rows), n_classes))
         np.add.at(W, (self.place[part], code[part]), weight[part])
         return W
@@ -45,7 +44,7 @@ def make_points(X: Any, weight: np.ndarray, *, merge: bool) -> Points:
         _, first, inverse = np.unique(X[present], axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first)
         rows, number = present[first[order]], np.argsort(order)[inverse.ravel()]
-    place = np.full(len(weight), -1)
+    place = np.zeros(len(weight), dtype=int)
     place[present] = number
     return Points(rows, place)
 

@@ -21,7 +21,8 @@ Row = dict[str, object]
 
 def median_choice(results: Sequence[SplitResult]) -> int:
     """The median D over the first five splits (the lower one of two in the middle)."""
-    return int(np.sort([result.chosen for result in results[:FIRST]])[(len(results[:FIRST]) - 1) // 2])
+    choices = sorted(result.chosen for result in results[:FIRST])
+    return choices[(len(choices) - 1) // 2]
 
 
 def table_1(results: dict[str, list[SplitResult]]) -> list[Row]:

@@ -144,11 +144,10 @@ def hinge_path(
 
 
 class _Optimum(NamedTuple):
-    """Value, multipliers of the n rows, basic variables (in the model's numbering), prices and their bound."""
+    """Value, multipliers of the n rows, prices (the intercept and beta) and their bound."""
 
     value: float
     a: np.ndarray
-    basic: np.ndarray
     prices: np.ndarray
     largest: float
 
@@ -194,9 +193,8 @@ class _Dual:
             )
         solution = self.solver.getSolution()
         value = -self.solver.getInfo().objective_function_value
-        basic = self.solver.getBasicVariables()[1]  # type: ignore[attr-defined]  # missing in the stubs
         a, prices = np.array(solution.col_value)[self.columns], -np.array(solution.row_dual)
-        return _Optimum(value, a, basic, prices, self.largest)
+        return _Optimum(value, a, prices, self.largest)
 
     def _rescued(self) -> bool:
         """Start afresh: a basis that was good for the last program may be too near to singular for this one."""
@@ -220,44 +218,17 @@ class _Dual:
 
 
 def _solution(rows: np.ndarray, weight: np.ndarray, optimum: _Optimum, spread: np.ndarray, floor: float) -> np.ndarray:
-    """The intercept and beta: the vertex to full accuracy, or the point of largest margin of the optimal face."""
+    """The intercept and beta: the prices if they are the only optimum, else the point of largest margin."""
     x, slack = optimum.prices, FLOOR_TOL * len(rows)
-
-    def as_good(other: np.ndarray) -> bool:
-        inside = np.abs(other[1:]).max() <= optimum.largest * (1 + 1e-9)
-        return bool(inside) and _loss(rows, weight, other) <= _loss(rows, weight, x) + slack
-
-    vertex = _vertex(rows, optimum.basic, optimum.largest)
-    if vertex is not None and as_good(vertex):
-        x = vertex
     above, below = optimum.a > AT_BOUND * weight, optimum.a < (1 - AT_BOUND) * weight
     several = optimum.value <= floor + slack or np.count_nonzero(above & below) < rows.shape[1]
-    if several and np.abs(x[1:]).max() < optimum.largest * (1 - 1e-9):
-        middle = largest_margin(rows, above & below, ~above, spread, start=x)
-        x = middle if as_good(middle) else x
-    return x
+    # At their bound, prices are not what the margins make them.
+    if not several or np.abs(x[1:]).max() >= optimum.largest * (1 - 1e-9):
+        return x
+    other = largest_margin(rows, above & below, ~above, spread, start=x)
+    as_good = _loss(rows, weight, other) <= _loss(rows, weight, x) + slack
+    return other if as_good and np.abs(other[1:]).max() <= optimum.largest else x
 
 
 def _loss(rows: np.ndarray, weight: np.ndarray, x: np.ndarray) -> float:
     return float(weight @ np.maximum(1 - rows @ x, 0))
-
-
-def _vertex(rows: np.ndarray, basic: np.ndarray, largest: float) -> np.ndarray | None:
-    """Solve for the point that the basic variables say: a margin of one, a coefficient of zero, or one at its bound.
-
-    The solver's prices carry its tolerance of 1e-7; these carry rounding errors only. None if they cannot be told.
-    """
-    n, d = rows.shape
-    system, right = np.zeros((d, d)), np.zeros(d)
-    margins, slacks, bounds = basic[(basic >= 0) & (basic < n)], -basic[basic < 0] - 1, basic[basic >= n] - n
-    m, s = len(margins), len(margins) + len(slacks)
-    system[:m], right[:m] = rows[margins], 1.0
-    system[np.arange(m, s), slacks] = 1.0
-    system[np.arange(s, d), bounds // 2 + 1] = 1.0
-    right[s:] = np.where(bounds % 2, largest, -largest)
-    try:
-        with np.errstate(all="ignore"):
-            x = np.linalg.solve(system, right)
-    except np.linalg.LinAlgError:
-        return None
-    return x if np.isfinite(x).all() else None
