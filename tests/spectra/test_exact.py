@@ -300,7 +300,7 @@ def test_an_indefinite_kernel_is_refused_unless_psd_tol_allows_it(K, Y, center):
 
 
 @pytest.mark.parametrize("value", [1.0, 0.1, 0.3, 1e6])
-@pytest.mark.parametrize("n", [1, 2, 5, 50])
+@pytest.mark.parametrize("n", [1, 2, 5, 50, 800])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_that_are_equal_to_the_kernel_leave_nothing_to_learn(value, n, weighted, rng):
     sample = Sample(rng.standard_normal((n, 1)), rng.uniform(0.1, 2, n) if weighted else None, "features")
@@ -318,6 +318,18 @@ def test_a_fold_of_equal_rows_predicts_their_mean(rng, name):
     filter = FILTERS[name]()
     predictions = whole.held_out(0, filter, some_params(filter, whole.spectra[0].t)[:-1])
     assert_allclose(predictions, np.broadcast_to(y[4:].mean(), predictions.shape), atol=1e-8)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 1e-6])
+def test_absent_rows_do_not_move_the_path_of_a_wide_kernel(rng, gamma):
+    X, y, weight = rng.standard_normal((300, 3)), rng.standard_normal((300, 1)), np.zeros(300)
+    weight[:40] = 1
+    K = rbf_kernel(X, gamma=gamma)
+    for filter in (Tikhonov(), TSVD()):
+        one = Path(ExactDecomposition(K, Sample(y, weight, "features")), filter)
+        other = Path(ExactDecomposition(K[:40, :40], Sample(y[:40], None, "features")), filter)
+        # The last eigenvalue above rounding level is known to a digit.
+        assert_allclose(one.params, other.params, rtol=0.5)
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 1e-9, 1e-12])

@@ -193,8 +193,8 @@ def _tridiagonal(K: np.ndarray, sample: Sample) -> Tridiagonal:
         removed = unit @ v
         v -= removed / 2 * unit
         A = dsyr2(-1.0, unit, v, a=A, lower=1, overwrite_a=1)
-        # What is left is no more exact than what was taken away.
-        level = len(A) * float(np.finfo(np.float64).eps) * abs(removed)
+        # What is left is no more exact than what was taken away: by the same level as the rank of a spectrum.
+        level = 128 * float(np.finfo(np.float64).eps) * abs(removed)
     return Tridiagonal(A, level)
 
 
