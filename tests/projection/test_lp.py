@@ -149,11 +149,16 @@ def test_of_many_optima_the_same_one_is_found_however_the_rows_are_ordered(rng):
 
 
 def test_of_many_optima_the_shortest_is_taken_also_where_the_loss_is_not_the_least_possible():
-    """One row with both labels: every value from -1 to 1 is as good."""
-    path = hinge_path(np.ones((2, 1)), np.array([1.0, -1.0]), np.ones(2))
+    """The constant -1 has a loss of 6, and so have functions with a slope."""
+    F = np.array([[1.0], [-2.0], [2.0], [-1.0], [2.0], [-1.0], [-1.0]])
+    y = np.array([-1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0])
+    path = hinge_path(F, y, np.ones(7))
 
-    assert_allclose(path.values, [2])
-    assert_allclose(path.scores(np.ones((1, 1))), 0, atol=1e-9)
+    assert_allclose(path.values, [6])
+    assert_allclose(np.maximum(1 - y * (-0.5 * F[:, 0]), 0).sum(), 6)
+    # The share of the intercept in the norm is a millionth.
+    assert_allclose(path.beta, 0, atol=1e-5)
+    assert_allclose(path.intercept, -1, atol=1e-5)
 
 
 def test_contradicted_labels_set_the_floor(rng):
