@@ -164,6 +164,8 @@ class APriori(Rule):
 
     def choose(self, path: Path, task: Task) -> Choice:
         kappa2 = task.kappa2 if self.kappa2 is None else self.kappa2
+        if not 0 < kappa2 < np.inf:
+            raise ValueError(f"kappa2 of APriori must be a positive bound of k(x, x), got {kappa2!r}.")
         n = path.sample.total
         lam = float(a_priori_lam(n, kernel_bound=kappa2, eta=self.eta)) * n / path.sample.scale
         param = np.array([path.filter.at_lam(lam, path.t)])
