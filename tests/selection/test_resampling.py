@@ -213,9 +213,7 @@ def test_one_standard_error_takes_the_most_regularization_that_is_as_good(K, Y, 
 
 def test_one_standard_error_needs_folds_to_differ(K, Y, path_for):
     rule = KFoldCV(cv=ms.ShuffleSplit(1, random_state=0), one_standard_error=True)
-    with pytest.raises(
-        ValueError, match="one_standard_error=True needs at least 2 folds with weight"
-    ):
+    with pytest.raises(ValueError, match="one_standard_error=True needs at least 2 folds with weight"):
         rule.choose(path_for(K, Y, rule), Task())
 
 
@@ -294,9 +292,7 @@ def test_folds_that_leave_no_weight_are_errors(K, Y, path_for):
     weight[:16] = 1
     for filter in (Tikhonov(lam=LAMS), Landweber(n_iter=[1, 2])):
         rule = KFoldCV(cv=folds)
-        with pytest.raises(
-            ValueError, match="fold 0 has no training row with positive sample_weight"
-        ):
+        with pytest.raises(ValueError, match="fold 0 has no training row with positive sample_weight"):
             rule.choose(path_for(K, Y, rule, weight, "target", filter), Task())
     rule = KFoldCV(cv=[(np.arange(16), np.arange(16, N))])
     with pytest.raises(ValueError, match="no fold has a test row with positive sample_weight"):
