@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -92,6 +94,14 @@ def test_small_components_of_new_rows_agree_too(tables):
     ours = KernelPCA(40, kernel="rbf", gamma=0.05).fit(X)
     assert ours.eigenvalues_[-1] < 1e-6 * ours.eigenvalues_[0]
     assert_allclose(ours.transform(new), theirs.transform(new), atol=1e-8)
+
+
+def test_small_components_of_weighted_rows_agree_with_those_of_repeated_ones(tables, rng):
+    X, new = tables
+    weight = rng.integers(1, 3, len(X))
+    weighted = KernelPCA(40, kernel="rbf", gamma=0.05).fit(X, sample_weight=weight)
+    plain = KernelPCA(40, kernel="rbf", gamma=0.05).fit(np.repeat(X, weight, axis=0))
+    assert_allclose(np.abs(weighted.transform(new)), np.abs(plain.transform(new)), atol=1e-8)
 
 
 def test_feature_space_errors_are_those_of_explicit_features(tables):
@@ -275,6 +285,19 @@ def test_a_memory_limit_recomputes_the_kernel_and_changes_nothing_else(limit, rn
     model = KernelPCA(3, kernel="rbf", memory_limit=limit, random_state=0).fit(X)
     assert model.eigen_solver_ == "krylov"
     assert_allclose(model.transform(new), free.transform(new), **CLOSE)
+
+
+def test_a_tiled_fit_stays_below_the_bytes_of_the_matrix(rng):
+    X = rng.standard_normal((2500, 3))
+    peaks = []
+    for limit in (None, 0):
+        tracemalloc.start()
+        KernelPCA(3, kernel="rbf", memory_limit=limit, tol=1e-4, random_state=0).fit(X)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    whole = 8 * 2500**2
+    # The triangle is kept, or nothing of it; the room for the basis is 600 vectors at most.
+    assert peaks[1] < whole / 2 < peaks[0] < whole
 
 
 def test_a_memory_limit_that_cannot_be_kept_is_an_error(tables):
