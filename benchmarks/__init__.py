@@ -5,4 +5,4 @@
 
 from __future__ import annotations
 
-JOBS = ("tuned_path",)
+JOBS = ("tuned_path", "tuned_path_large", "bandwidths", "prediction", "growth", "limits")

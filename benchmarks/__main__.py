@@ -24,6 +24,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each run (%(default)g)")
     parser.add_argument(
+        "--repeat-under", type=float, default=20.0, metavar="SECONDS", help="run longer ones once only (%(default)g)"
+    )
+    parser.add_argument(
         "--quick", action="store_true", help="one run each, at the smallest size unless --sizes is given"
     )
     parser.add_argument("--all-settings", action="store_true", help="show every setting, not only the best of each")
@@ -40,7 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
         job = load_job(name)
         sizes = options.sizes or ([min(job.sizes)] if options.quick else None)
         repeats = 1 if options.quick else options.repeats
-        outcomes = run_job(job, sizes, options.contenders, repeats, options.timeout, _progress)
+        outcomes = run_job(job, sizes, options.contenders, repeats, options.timeout, _progress, options.repeat_under)
         table = rows(job, outcomes, options.all_settings)
         print(f"\n{job.title}\n\n{as_text(table)}")
         for outcome in outcomes:

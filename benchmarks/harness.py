@@ -39,23 +39,25 @@ def run_job(
     repeats: int = 3,
     timeout: float = 600.0,
     progress: Callable[[str], None] = lambda line: None,
+    repeat_under: float = float("inf"),
 ) -> list[Outcome]:
     """Every configuration at every size, the best of ``repeats`` each, in the order of the job.
 
-    Repeats go round all configurations in turn, so that a disturbance of the machine meets all of them. What failed or
-    ran out of time is not repeated, and what ran out of time is not tried at a larger size.
+    Repeats go round all configurations in turn, so that a disturbance of the machine meets all of them. What failed, ran
+    out of time or took ``repeat_under`` seconds is not repeated, and what ran out of time is not tried at a larger size.
     """
     chosen = list(configurations(job, contenders))
     given_up: set[tuple[str, str]] = set()
     outcomes: list[Outcome] = []
     for size in sorted(job.sizes if sizes is None else sizes):
         best: dict[tuple[str, str], Outcome] = {}
-        for turn, (name, setting) in product(range(repeats), chosen):
+        fitting = [(name, setting) for name, setting in chosen if size <= job.contenders[name].largest]
+        for turn, (name, setting) in product(range(repeats), fitting):
             key = (name, setting.label)
             if key in given_up:
                 late = Outcome(name, setting.label, size, "not run", detail="a smaller size ran out of time")
                 best.setdefault(key, late)
-            elif turn == 0 or best[key].status == "ok":
+            elif turn == 0 or (best[key].status == "ok" and best[key].seconds < repeat_under):
                 progress(f"{job.name}: {name} ({setting.label}), n = {size}, {turn + 1} of {repeats}")
                 new = run_once(job, name, setting, size, timeout)
                 best[key] = better(best[key], new) if turn else new

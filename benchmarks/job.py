@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
@@ -19,11 +20,20 @@ class Setting:
 
 @dataclass(frozen=True)
 class Contender:
-    """``run(data, **setting.options)`` does the timed work; ``requires`` names the modules it imports."""
+    """``run(data, **setting.options)`` does the timed work; ``requires`` names the modules it imports.
+
+    ``prepare``, if there is one, turns the data into what ``run`` gets, and is not timed. At sizes above ``largest`` the
+    contender is left out.
+    """
 
     run: Callable[..., Any]
     requires: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = (Setting(),)
+    prepare: Callable[[Any], Any] | None = None
+    largest: float = float("inf")
+
+    def input(self, data: Any) -> Any:
+        return data if self.prepare is None else self.prepare(data)
 
 
 @dataclass(frozen=True)
@@ -31,8 +41,10 @@ class Job:
     """A task at several sizes. The first contender is the one that the others are compared with.
 
     ``data(size)`` makes the input and ``answers(result, data)`` turns what a contender returned into named numbers;
-    neither is timed. Two answers agree if they differ by at most ``tolerance`` (relative to the first contender's).
+    neither is timed. Two answers agree if they differ by at most ``tolerance`` (relative to the first contender's); what
+    solves a part of the task only gives none.
     ``module`` is the ``__name__`` of the module that holds the job as ``JOB``: child processes import it from there.
+    ``table`` makes a table of its own from the outcomes, ``draw`` writes a picture of them to a path.
     """
 
     module: str
@@ -43,6 +55,8 @@ class Job:
     sizes: tuple[int, ...]
     warm_size: int
     tolerance: float = 1e-6
+    table: Callable[[Sequence[Any]], list[list[str]]] | None = None
+    draw: Callable[[Sequence[Any], Path], None] | None = None
 
     @property
     def name(self) -> str:

@@ -28,13 +28,14 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
         return {"status": "not installed", "detail": missing}
 
     run = partial(contender.run, **spec["options"])
-    run(job.data(job.warm_size))
+    run(contender.input(job.data(job.warm_size)))
     data = job.data(spec["size"])
+    given = contender.input(data)
     gc.collect()
     reset_peak()
     baseline = peak_bytes()
     start = perf_counter()
-    result = run(data)
+    result = run(given)
     seconds = perf_counter() - start
     peak = peak_bytes()
     answers = {name: float(value) for name, value in job.answers(result, data).items()}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,10 +12,16 @@ from benchmarks.harness import Outcome, best_settings, disagreements
 from benchmarks.job import Job
 
 MIB = 2**20
+WORDS = frozenset({"contender", "setting", "what", "limit"})
 
 
 def rows(job: Job, outcomes: Sequence[Outcome], all_settings: bool = False) -> list[list[str]]:
-    """A heading and one row per size and contender (and setting); ratios and agreement are with the first contender."""
+    """A heading and one row per size and contender (and setting); ratios and agreement are with the first contender.
+
+    A job may have a table of its own.
+    """
+    if job.table is not None:
+        return job.table(outcomes)
     best = best_settings(outcomes)
     references = {
         outcome.size: outcome
@@ -45,7 +52,7 @@ def _row(outcome: Outcome, reference: Outcome | None, names: Sequence[str], tole
 
 
 def _agreement(outcome: Outcome, reference: Outcome | None, tolerance: float) -> str:
-    if reference is None:
+    if reference is None or not outcome.answers:
         return ""
     differing = disagreements(outcome, reference, tolerance)
     return f"NO: {', '.join(differing)}" if differing else "yes"
@@ -61,7 +68,8 @@ def as_text(table: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(
-            cell.ljust(width) if i in (1, 2) else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))
+            cell.ljust(width) if name in WORDS else cell.rjust(width)
+            for name, cell, width in zip(table[0], row, widths)
         )
         for row in table
     ]
@@ -70,14 +78,18 @@ def as_text(table: Sequence[Sequence[str]]) -> str:
 
 def as_markdown(table: Sequence[Sequence[str]]) -> str:
     """The same table for the docs."""
-    rule = ["---" if i in (1, 2) else "---:" for i in range(len(table[0]))]
+    rule = ["---" if name in WORDS else "---:" for name in table[0]]
     return "\n".join(f"| {' | '.join(row)} |" for row in [table[0], rule, *table[1:]])
 
 
-def write_results(folder: Path, job: Job, outcomes: Iterable[Outcome], header: str, markdown: str) -> None:
-    """``<job>.csv`` with every setting and ``<job>.md`` with the table, in ``folder``."""
+def write_results(folder: Path, job: Job, outcomes: Sequence[Outcome], machine: str, markdown: str) -> None:
+    """``<job>.md`` with the table and the machine, ``<job>.csv`` with every setting, and ``<job>.png`` if one is drawn."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{job.name}.md").write_text(f"{job.title}\n\n{header}\n\n{markdown}\n")
+    note = "<br>\n".join(f"<small>{line}</small>" for line in machine.splitlines())
+    (folder / f"{job.name}.md").write_text(f"{markdown}\n\n{note}\n")
+    if job.draw is not None:
+        with suppress(ImportError):  # pictures are an extra
+            job.draw(outcomes, folder / f"{job.name}.png")
     records = [
         {**asdict(outcome), **{f"answer: {name}": value for name, value in outcome.answers.items()}}
         for outcome in outcomes

@@ -36,11 +36,11 @@ def folds() -> Any:
     return KFold(5, shuffle=True, random_state=0)
 
 
-def eigenpath(data: Data) -> tuple[float, Any]:
-    """One estimator: the path, the choice and the fit."""
+def eigenpath(data: Data, **options: Any) -> tuple[float, Any]:
+    """One estimator: the path, the choice and the fit; ``options`` of the estimator."""
     from eigenpath import KernelRidge
 
-    model = KernelRidge(kernel="rbf", gamma=GAMMA, alphas=ALPHAS, cv=folds()).fit(data.X, data.y)
+    model = KernelRidge(kernel="rbf", gamma=GAMMA, alphas=ALPHAS, cv=folds(), **options).fit(data.X, data.y)
     return model.alpha_, model.predict
 
 
