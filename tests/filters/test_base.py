@@ -126,3 +126,50 @@ def test_only_tikhonov_is_a_resolvent(name):
     filter, t = FILTERS[name](), np.array([1.0, 0.3, 0.01])
     param = filter.at_lam(0.1, t)
     assert filter.resolvent == np.allclose(filter.gains(t, [param]), 1 / (t + 0.1))
+
+
+T = np.array([2.0, 1.0, 0.3, 0.01, 0.0])
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_the_lam_of_a_parameter_regularizes_like_it(name):
+    filter = FILTERS[name]()
+    params = filter.path(T)[1:4]
+    lams = filter.as_lam(params, T)
+    assert lams.dtype == np.float64
+    assert_allclose([filter.at_lam(lam, T) for lam in lams], params)
+
+
+def test_learning_nothing_is_an_infinite_penalty():
+    for filter in (TSVD(), Landweber(), NuMethod()):
+        assert filter.as_lam([0], T)[0] == np.inf
+
+
+def test_the_lam_of_a_number_of_components_is_the_last_eigenvalue_kept():
+    assert_array_equal(TSVD().as_lam([1, 3, 5, 99], T), [2.0, 0.3, 0.0, 0.0])
+    # 2 is 60 % of the sum, 3 are 91 % of it.
+    assert_array_equal(TSVD().as_lam([0.5, 0.7], T), [2.0, 1.0])
+    assert_array_equal(TSVD(lam=1.0).as_lam([0.5, 0.7], T), [0.5, 0.7])
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_frozen_filter_does_not_follow_the_largest_eigenvalue(name):
+    filter = FILTERS[name]()
+    params, frozen = filter.path(T)[1:4], filter.frozen(T[0])
+    assert_array_equal(frozen.gains(T, params), filter.gains(T, params))
+    if name != "tsvd":
+        assert_allclose(frozen.gains(T[1:], params), filter.gains(T, params)[:, 1:])
+    assert type(frozen) is type(filter) and filter.get_params() == FILTERS[name]().get_params()
+
+
+@pytest.mark.parametrize("filter", [Landweber(step=0.3), NuMethod(scale=5.0), Tikhonov(), TSVD(lam=0.1)], ids=str)
+def test_what_was_given_is_frozen_already(filter):
+    assert filter.frozen(1.0) is filter
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_only_a_cut_off_jumps(name):
+    """A parameter between two eigenvalues that all but tie: whether their gains do, too."""
+    t, filter = np.array([1.0, 0.1 + 1e-9, 0.1, 0.01]), FILTERS[name]()
+    gains = filter.gains(t, [filter.at_lam(0.1 + 5e-10, t)])[0]
+    assert filter.cuts == (abs(gains[1] - gains[2]) > 1e-3)
