@@ -45,6 +45,8 @@ class Follower:
         precision.
     reach : float
         The path is certified down to this ``lam``.
+    steps : int
+        How many there were at the latest look.
     """
 
     filter: Filter
@@ -54,13 +56,14 @@ class Follower:
     error: float = np.inf
     rounding: float = np.inf
     reach: float = np.inf
+    steps: int = 0
 
     def look(self, krylov: KrylovDecomposition, rule: Rule, task: Task, tol: float) -> bool:
         """Follow the path on the space as it is now; return whether that is far enough."""
         if self.filter.cuts and self.filter.value is None:
             # There are more components to keep as the space grows.
             self.params = self.filter.path(krylov.spectra[0].t)
-        self.path = Path(krylov, self.filter, self.params)
+        self.path, self.steps = Path(krylov, self.filter, self.params), krylov.steps
         self.choice = rule.choose(self.path, task)
         first, last = int(self.choice.index.min()), int(self.choice.index.max())
         probes = np.unique(np.linspace(last, len(self.params) - 1, _PROBES).astype(int))
@@ -71,6 +74,10 @@ class Follower:
         needed = np.where(probes <= last + 1, allowed, _LOOSE * allowed)
         good = np.append(np.maximum.accumulate(errors) <= needed, False)
         self.error, self.rounding = float(errors[probes == last][0]), float(rounding[probes == last][0])
+        if not np.array_equal(self.choice.params, self.params[self.choice.index]):
+            # The choice lies between two points of the path.
+            worst = relative_errors(krylov, self.choice.filter, self.choice.params)
+            self.error, self.rounding = float(worst[0].max()), float(worst[1].max())
         certified = probes[: int(np.argmin(good))]
         return krylov.exact or self._settled(certified, last)
 
@@ -83,13 +90,14 @@ class Follower:
         return max(np.sqrt(error / power), 1e-2) if power > 0 else 1.0
 
     def _settled(self, certified: np.ndarray, last: int) -> bool:
-        assert self.path is not None and self.path.scores is not None
+        assert self.path is not None
         if len(certified) == 0 or certified[-1] < last:
             return False
         end = int(certified[-1])
         lam = self.filter.as_lam(self.params, self.path.t)
         self.reach = float(lam[end])
-        if end == len(self.params) - 1:
+        # A choice without scores was not made by comparing: the rest of the path does not matter.
+        if end == len(self.params) - 1 or self.path.scores is None:
             return True
         scores = self.path.scores.mean(axis=1)
         beyond = lam[last] / lam[end]
@@ -169,7 +177,8 @@ def follow(
             stacklevel=6,
         )
     for one in followers:
-        if one.path is None or one.path.decomposition.steps != krylov.steps:  # type: ignore[attr-defined]
+        if one.steps != krylov.steps:
+            # Settled on a smaller space, which is no longer there.
             one.look(krylov, rule, task, tol)
     return followers
 
