@@ -143,8 +143,9 @@ class KrylovDecomposition(Decomposition):
         return [self._spectrum(column) for column in self.columns[-1]]
 
     def _spectrum(self, column: Column) -> Spectrum:
-        # The start is the target itself: nothing of it lies outside the span.
-        return Spectrum(*column.spectrum(self.psd_tol), np.zeros(1), slice(column.target, column.target + 1))
+        # The start is the target itself: all of it lies in the span, or nothing, if K maps it to zero.
+        outside = np.full(1, column.outside)
+        return Spectrum(*column.spectrum(self.psd_tol), outside, slice(column.target, column.target + 1))
 
     def fold(self, i: int) -> list[HeldOut]:
         problem, columns = self.problems[i], self.columns[i]

@@ -128,11 +128,18 @@ class Column:
         if not np.isfinite(self.norm):
             raise ValueError("the target contains NaN or infinity.")
         self._limit = problem.limit
+        # The mean square of what K maps to zero, if that is all of the target.
+        self.outside = 0.0
         if self.norm <= rounding:
-            # Nothing to learn. One step from anywhere still shows the size of the spectrum.
-            self.norm, self._limit = 0.0, min(1, problem.limit)
-            start = np.random.default_rng(0).standard_normal(len(problem))
-            problem.project(start)
+            self._start_anywhere()
+        elif self._limit:
+            self._append(start / self.norm)
+
+    def _start_anywhere(self) -> None:
+        """There is nothing to learn; one step from anywhere still shows the size of the spectrum."""
+        self.norm, self._limit = 0.0, min(1, self.problem.limit)
+        start = np.random.default_rng(0).standard_normal(len(self.problem))
+        self.problem.project(start)
         if self._limit:
             self._append(start / np.linalg.norm(start))
 
@@ -177,6 +184,10 @@ class Column:
             raise ValueError(
                 "a product with the kernel matrix is not finite: check the kernel's parameters, and X for NaN."
             )
+        if step == 0 and self.norm and size <= noise:
+            self.outside = self.norm**2 / problem.sample.total
+            self._start_anywhere()
+            return
         self._size = max(self._size, size)
         v = self._vector(step)
         alpha = float(v @ w)
