@@ -59,11 +59,12 @@ class Solver(NamedTuple):
 
 
 class FoldFunctions(NamedTuple):
-    """The functions of all folds, what each row's own fold ``fold (n,)`` misses of it, ``missed (n, k)``."""
+    """The functions of all folds, what each row's own fold ``fold (n,)`` misses of it, ``missed (n, k)``, weights."""
 
     functions: list[Coefficients]
     missed: np.ndarray
     fold: np.ndarray
+    weight: np.ndarray | None = None
 
 
 class Winner(NamedTuple):
@@ -106,8 +107,7 @@ class Search:
 
     def run(self, kernels: list[Kernel]) -> Winner:
         """Try every kernel with every filter, and bandwidths on a grid where ``gamma="auto"``."""
-        widths = [bandwidth_names(kernel) for kernel in kernels]
-        self._several = len(kernels) * len(self.filters) > 1 or any(widths)
+        widths = self.announce(kernels)
         for kernel, names in zip(kernels, widths):
             if names:
                 self._try_bandwidths(kernel, names)
@@ -119,11 +119,18 @@ class Search:
             self._refine(self.winner.kernel)
         return self.winner
 
+    def announce(self, kernels: list[Kernel]) -> list[list[str]]:
+        """See whether there will be several candidates; return the names of the bandwidths to look for."""
+        widths = [bandwidth_names(kernel) for kernel in kernels]
+        self._several = len(kernels) * len(self.filters) > 1 or any(widths)
+        return widths
+
     def _refine(self, kernel: Kernel) -> None:
         """Once more in full precision, what was best at coarse precision."""
-        count, self._value = len(self.candidates), np.inf
+        tried, self.candidates, self._value = self.candidates, [], np.inf
         self._try(kernel)
-        del self.candidates[count:]
+        finer = iter(self.candidates)
+        self.candidates = [next(finer) if one.kernel is kernel else one for one in tried]
 
     def _resolve(self, kernel: Kernel) -> Kernel:
         return kernel.resolve(self.X, self.sample.sample_weight, self.random_state)
@@ -232,12 +239,13 @@ class Search:
         if not self.intervals or len(held_out) != n or len(np.unique(held_out)) != n:
             return None
         functions = path.decomposition.fold_coefficients(choice.filter, choice.params)
+        weight = self.sample.sample_weight
         missed, fold = np.empty_like(self.sample.y), np.empty(n, dtype=int)
         for i, (_, test) in enumerate(self.folds):
             found = [path.decomposition.held_out(i, choice.filter, np.atleast_1d(param)) for param in choice.params]
             predicted = found[0][0] if len(found) == 1 else np.column_stack([f[0][:, k] for k, f in enumerate(found)])
             missed[test], fold[test] = np.abs(self.sample.y[test] - predicted), i
-        return FoldFunctions(functions, missed, fold)
+        return FoldFunctions(functions, missed, fold, weight)
 
     def _gram(self, kernel: Kernel) -> np.ndarray:
         if not self._several or kernel.metric is None:

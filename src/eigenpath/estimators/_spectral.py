@@ -179,7 +179,7 @@ class SpectralEstimator(BaseEstimator):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         Y = self._targets_like(X.shape[0], y)
         rule = self._rule()
-        kernel = self._kernels()[0]
+        kernels = self._kernels()
         search = Search(
             X=X,
             sample=self._sample(Y, None),
@@ -188,7 +188,8 @@ class SpectralEstimator(BaseEstimator):
             folds=rule.splits(X, Y[:, 0]),
             options=self._options(),
         )
-        return search.plan(kernel, kernel.features(X))
+        search.announce(kernels)
+        return search.plan(kernels[0], kernels[0].features(X))
 
     def _targets_like(self, n: int, y: Any) -> np.ndarray:
         k = 1 if y is None or np.ndim(y) == 1 else np.shape(y)[1]
@@ -236,7 +237,8 @@ class SpectralEstimator(BaseEstimator):
                 "once, as rule='cv' does."
             )
         prediction, X = self._values(X), self._validate_new(X)
-        ends = np.stack([np.stack(cv_plus(v, r, folds.fold, coverage)) for v, r in self._fold_values(X, folds)], axis=2)
+        each = [np.stack(cv_plus(v, r, folds.fold, coverage, folds.weight)) for v, r in self._fold_values(X, folds)]
+        ends = np.stack(each, axis=2)
         shape = prediction.shape
         return Interval(prediction, ends[0].reshape(shape), ends[1].reshape(shape))
 
