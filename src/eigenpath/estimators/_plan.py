@@ -203,16 +203,22 @@ def _krylov(job: Job, options: Options, limit: int) -> Plan:
     step = 8 * n * job.targets * (job.folds + 2)
     vectors = step * min(FEWEST_STEPS, options.max_iter) + 8 * n * columns * 4
     size = 4 if options.precision == "mixed" else 8
-    whole = 0 if job.stored else triangle_bytes(n, np.float32 if size == 4 else np.float64)
+    triangle = triangle_bytes(n, np.float32 if size == 4 else np.float64)
+    whole = 0 if job.stored else triangle
     budget = int(max(0, min(whole, limit - step * steps - 8 * n * columns * 4)))
+    # A given matrix is used where it lies, but in single precision it is a copy.
+    copied = triangle if job.stored and size == 4 else 0
     storage = "given" if job.stored else "stored" if budget >= whole else "partial" if budget else "tiled"
     missing = 0.0 if job.stored else 1 - budget / whole
     orthogonal = 8.0 * n * columns * steps**2 / 2
     traffic = float(steps) * budget + orthogonal
     kernel = float(n) ** 2 / 2 * (1 + steps * missing) * (not job.stored)
     work = Rates(2.0 * n**2 * columns * steps + orthogonal, 0, traffic, kernel)
-    why = f"{n} rows are more than {job.exact_below}" if options.solver == "auto" else f"solver={options.solver!r}"
-    nbytes = int(budget + max(vectors, min(step * steps, limit - budget)))
+    why = f"solver={options.solver!r}"
+    if options.solver == "auto":
+        small = n <= job.exact_below
+        why = "all eigenvalues would need more memory" if small else f"{n} rows are more than {job.exact_below}"
+    nbytes = int(copied + budget + max(vectors, min(step * steps, limit - budget - copied)))
     return Plan("krylov", storage, nbytes, limit, work.product, budget, why, work)
 
 
