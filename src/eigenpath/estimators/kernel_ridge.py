@@ -183,7 +183,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
 
     def _solve(self, X: Any, Y: np.ndarray, weight: np.ndarray | None, flat: bool) -> None:
         """One penalty, or a given one for each target: no path is needed."""
-        for name in ("path_", "choice_", "filter_", "candidates_", "solver_", "_fold_functions"):
+        for name in ("path_", "choice_", "filter_", "candidates_", "solver_", "_fold_functions", "dual_coef_"):
             self.__dict__.pop(name, None)
         alpha, self.n_iter_ = self._alpha(Y.shape[1]), 1
         self.kernel_ = self._kernels()[0].resolve(X, weight)
