@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenpath.kernels import RBF
 from eigenpath.projection.directions import RANK_TOL, principal_directions
+from eigenpath.spectra.top import TopSolver
 
 
 @pytest.fixture
@@ -51,6 +52,30 @@ def test_directions_end_at_the_numerical_rank(rng):
     assert len(found.values) == 4
     noisy = np.diag([1.0, 2 * RANK_TOL, RANK_TOL / 2])
     assert len(principal_directions(noisy, np.ones(3)).values) == 2
+
+
+@pytest.mark.parametrize("converged", [True, False])
+def test_few_directions_of_many_points_are_the_same_by_either_route(converged, rng, monkeypatch):
+    X = rng.standard_normal((800, 2))
+    K, weight = RBF(gamma=0.5)(X), rng.random(800) + 0.5
+    before = K.copy()
+    # Twenty of 800 are few enough for Lanczos, thirty are not.
+    exact = principal_directions(K, weight, 30)
+    solve, asked = TopSolver.solve, []
+
+    def watched(self, k, **options):
+        asked.append(k)
+        pairs = solve(self, k, **options)
+        return pairs if converged else pairs._replace(converged=k - 1)
+
+    monkeypatch.setattr(TopSolver, "solve", watched)
+    found = principal_directions(K, weight, 20)
+
+    assert asked == [20]
+    assert_allclose(found.values, exact.values[:20], rtol=1e-9)
+    # Residuals of 1e-10, over gaps of a few percent.
+    assert_allclose(found.vectors, exact.vectors[:, :20], atol=1e-8)
+    assert_array_equal(K, before)
 
 
 def test_a_zero_kernel_has_no_directions():

@@ -6,13 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..spectra.eigen import symmetric_eigen
+from ..spectra.eigen import Eigen, clip_spectrum, symmetric_eigen
+from ..spectra.top import TopSolver, exact_is_faster
 
 __all__ = ["RANK_TOL", "Directions", "principal_directions"]
 
 # Values of a direction at new points carry rounding errors of eps * largest / own eigenvalue: beyond this share of the
 # largest eigenvalue they have fewer than half of their digits, and the direction counts as absent.
 RANK_TOL = float(np.sqrt(np.finfo(np.float64).eps))
+# Of each eigenvalue, what its residual may be when only the leading pairs are computed.
+TOP_TOL = 1e-10
 
 
 class Directions(NamedTuple):
@@ -55,15 +58,24 @@ def principal_directions(
     >>> principal_directions(np.diag([4.0, 1.0, 0.0]), np.array([1.0, 9.0, 1.0])).values
     array([9., 4.])
     """
-    root = np.sqrt(weight)
-    # A product with the vectors of one is a copy too, and exact.
-    scaled = root[:, None] * K
-    scaled *= root
-    eigen = symmetric_eigen(scaled, n_components, overwrite=True, psd_tol=psd_tol)
+    eigen = _leading(K, weight, n_components, psd_tol)
     if eigen.values[0] <= 0:
         raise ValueError(
             "the kernel matrix is zero, so there is no direction to project on. Check X for rows that are all zero and "
             "the parameters of kernel."
         )
     rank = int(np.count_nonzero(eigen.values > RANK_TOL * eigen.values[0]))
-    return Directions(eigen.values[:rank], eigen.vectors[:, :rank] / root[:, None], float(weight.sum()))
+    return Directions(eigen.values[:rank], eigen.vectors[:, :rank] / np.sqrt(weight)[:, None], float(weight.sum()))
+
+
+def _leading(K: np.ndarray, weight: np.ndarray, k: int | None, psd_tol: float | None) -> Eigen:
+    """The leading eigenpairs of ``S K S``: by block Lanczos if these are few of many, and if it finds them."""
+    if k is not None and not exact_is_faster(len(K), k):
+        pairs = TopSolver(K, sample_weight=weight, random_state=0).solve(k, tol=TOP_TOL)
+        if pairs.converged == k:
+            return Eigen(clip_spectrum(pairs.values, psd_tol=psd_tol), pairs.vectors)
+    root = np.sqrt(weight)
+    # A product with roots of one is a copy too, and exact.
+    scaled = root[:, None] * K
+    scaled *= root
+    return symmetric_eigen(scaled, k, overwrite=True, psd_tol=psd_tol)
