@@ -154,9 +154,13 @@ def follow(
     *,
     tol: float,
     max_iter: int,
+    remedy: str = "max_iter",
     quiet: bool = False,
 ) -> list[Follower]:
-    """Grow the space until every filter's choice is settled, or up to ``max_iter`` steps, and then say so."""
+    """Grow the space until every filter's choice is settled, or up to ``max_iter`` steps, and then say so.
+
+    ``remedy`` is the parameter that sets this number.
+    """
     krylov.extend(min(_FIRST, max_iter))
     t = _full_range(krylov)
     followers = [Follower(filter, filter.path(t)) for filter in filters]
@@ -170,9 +174,9 @@ def follow(
         names = ", ".join(type(one.filter).__name__ for one in waiting)
         worst = max(one.error for one in waiting)
         warnings.warn(
-            f"{names}: not certain of the choice after max_iter={max_iter} Krylov steps; the chosen function is within "
-            f"{worst:.1g} of the exact one (root mean square, as a share of the target's). Raise max_iter, end the "
-            "path at stronger regularization, or use solver='exact'.",
+            f"{names}: not certain of the choice after {max_iter} Krylov steps, which is what {remedy} allows; the chosen "
+            f"function is within {worst:.1g} of the exact one (root mean square, as a share of the target's). Raise "
+            f"{remedy}, end the path at stronger regularization, or use solver='exact'.",
             ConvergenceWarning,
             stacklevel=6,
         )

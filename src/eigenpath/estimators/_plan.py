@@ -27,9 +27,12 @@ EXACT_BELOW_CUTS = 4000
 # A typical number of Krylov steps, for estimates, and the fewest that are worth starting.
 TYPICAL_STEPS, FEWEST_STEPS = 120, 48
 # What the exact route holds at its peak, in n x n matrices: K, the form of the whole with its eigenvectors and their
-# workspace, and the forms of the folds.
-EXACT_MATRICES, FOLD_MATRICES = 4, 0.65
+# workspace, for each fold but one its form and its test rows; test rows once more and the workspace of a fold if folds
+# need eigenvectors; and what another thread works with.
+EXACT_MATRICES, VECTOR_MATRICES, THREAD_MATRICES = 5, 1.5, 1.3
 SHARE_OF_FREE = 0.7
+# What a step holds besides the bases, in blocks of vectors, copies of the held-out rows, and bytes of tiles per thread.
+PRODUCT_BLOCKS, HELD_OUT_ROWS, TILE_BYTES = 14, 3, 4e6
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Job(NamedTuple):
         Whether kernels share a matrix of distances.
     cuts : bool
         Whether a filter keeps or drops whole components.
+    vectors : bool
+        Whether a filter needs the eigenvectors of folds.
     """
 
     n: int
@@ -86,6 +91,7 @@ class Job(NamedTuple):
     stored: bool = False
     several: bool = False
     cuts: bool = False
+    vectors: bool = False
 
     @property
     def exact_below(self) -> int:
@@ -120,6 +126,8 @@ class Plan:
     budget : int or None
         The bytes that K may take, on the Krylov route.
     why : str
+    room : int or None
+        How many steps the memory has room for, on the Krylov route.
     """
 
     route: str
@@ -130,6 +138,7 @@ class Plan:
     budget: int | None
     why: str
     _work: Rates
+    room: int | None = None
 
     @property
     def seconds(self) -> float:
@@ -193,7 +202,9 @@ def _exact(job: Job, limit: int) -> Plan:
     n, folds = float(job.n), job.folds
     cube = 4 / 3 * (n**3 + folds * (0.8 * n) ** 3)
     work = Rates(3 * n**3, cube, 8 * n**2 * 10, 0 if job.stored else n**2)
-    nbytes = int(8 * n**2 * (EXACT_MATRICES + FOLD_MATRICES * (folds + 2) + job.several))
+    others = THREAD_MATRICES * min(available_threads() - 1, folds)
+    matrices = EXACT_MATRICES + max(folds - 1, 0) + VECTOR_MATRICES * job.vectors + others + job.several
+    nbytes = int(8 * n**2 * matrices)
     why = f"{job.whole} needs the whole spectrum" if job.whole else f"{job.n} rows are at most {job.exact_below}"
     return Plan("exact", "given" if job.stored else "stored", nbytes, limit, work.product + cube, None, why, work)
 
@@ -201,13 +212,15 @@ def _exact(job: Job, limit: int) -> Plan:
 def _krylov(job: Job, options: Options, limit: int) -> Plan:
     n, columns, steps = job.n, (job.folds + 1) * job.targets, min(TYPICAL_STEPS, options.max_iter)
     step = 8 * n * job.targets * (job.folds + 2)
-    vectors = step * min(FEWEST_STEPS, options.max_iter) + 8 * n * columns * 4
+    fixed = _krylov_workspace(job, columns, steps)
+    vectors = step * min(FEWEST_STEPS, options.max_iter) + fixed
     size = 4 if options.precision == "mixed" else 8
     triangle = triangle_bytes(n, np.float32 if size == 4 else np.float64)
     whole = 0 if job.stored else triangle
-    budget = int(max(0, min(whole, limit - step * steps - 8 * n * columns * 4)))
     # A given matrix is used where it lies, but in single precision it is a copy.
     copied = triangle if job.stored and size == 4 else 0
+    budget = int(max(0, min(whole, limit - step * steps - fixed)))
+    room = (limit - budget - copied - fixed) // step
     storage = "given" if job.stored else "stored" if budget >= whole else "partial" if budget else "tiled"
     missing = 0.0 if job.stored else 1 - budget / whole
     orthogonal = 8.0 * n * columns * steps**2 / 2
@@ -218,8 +231,16 @@ def _krylov(job: Job, options: Options, limit: int) -> Plan:
     if options.solver == "auto":
         small = n <= job.exact_below
         why = "all eigenvalues would need more memory" if small else f"{n} rows are more than {job.exact_below}"
-    nbytes = int(copied + budget + max(vectors, min(step * steps, limit - budget - copied)))
-    return Plan("krylov", storage, nbytes, limit, work.product, budget, why, work)
+    nbytes = int(copied + budget + max(vectors, min(step * steps + fixed, limit - budget - copied)))
+    return Plan("krylov", storage, nbytes, limit, work.product, budget, why, work, int(room))
+
+
+def _krylov_workspace(job: Job, columns: int, steps: int) -> int:
+    """The bytes of a product's blocks and tiles, and of a fold's predictions."""
+    n, threads = job.n, available_threads()
+    tiles = TILE_BYTES * min(1.0, n / 1024) * threads
+    held_out = n / max(job.folds, 1) * (HELD_OUT_ROWS * steps + 2 * 100 * job.targets)
+    return int(8 * (n * columns * PRODUCT_BLOCKS + held_out) + tiles)
 
 
 def parse_bytes(value: Any) -> int:

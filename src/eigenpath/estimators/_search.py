@@ -19,7 +19,7 @@ from ..spectra.exact import ExactDecomposition
 from ..spectra.krylov import KrylovDecomposition
 from ..spectra.primal import PrimalDecomposition
 from ._adaptive import follow
-from ._plan import FEWEST_STEPS, Job, Options, Plan, make_plan
+from ._plan import Job, Options, Plan, make_plan
 
 __all__ = ["Candidate", "FoldFunctions", "Search", "Solver", "Winner"]
 
@@ -185,15 +185,15 @@ class Search:
             budget=plan.budget,
         )
         krylov = KrylovDecomposition(gram, self.sample, self.folds, self.psd_tol)
-        # What K leaves of the memory allowed is for the bases.
-        room = max(FEWEST_STEPS, (plan.limit - (plan.budget or 0)) // max(krylov.step_bytes(), 1))
+        assert plan.room is not None
         followers = follow(
             krylov,
             self.filters,
             self.rule,
             task,
             tol=tol,
-            max_iter=min(options.max_iter, room),
+            max_iter=min(options.max_iter, plan.room),
+            remedy="max_iter" if options.max_iter <= plan.room else "memory_limit",
             quiet=tol > options.tol,
         )
         values = []
@@ -219,6 +219,7 @@ class Search:
             stored=kernel.pairwise,
             several=self._several and kernel.metric is not None,
             cuts=any(filter.cuts for filter in self.filters),
+            vectors=not all(filter.resolvent for filter in self.filters),
         )
         return make_plan(job, self.options)
 
