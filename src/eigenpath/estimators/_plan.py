@@ -202,7 +202,7 @@ def _exact(job: Job, limit: int) -> Plan:
     n, folds = float(job.n), job.folds
     cube = 4 / 3 * (n**3 + folds * (0.8 * n) ** 3)
     work = Rates(3 * n**3, cube, 8 * n**2 * 10, 0 if job.stored else n**2)
-    others = THREAD_MATRICES * min(available_threads() - 1, folds)
+    others = THREAD_MATRICES * (1 + job.vectors) * min(available_threads() - 1, folds)
     matrices = EXACT_MATRICES + max(folds - 1, 0) + VECTOR_MATRICES * job.vectors + others + job.several
     nbytes = int(8 * n**2 * matrices)
     why = f"{job.whole} needs the whole spectrum" if job.whole else f"{job.n} rows are at most {job.exact_below}"
