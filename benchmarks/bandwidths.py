@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.job import Contender, Job, Setting
 from benchmarks.tuned_path import CORES, Data, data, folds
 
-GAMMAS = np.geomspace(0.005, 0.5, 10)
+GAMMAS = np.geomspace(0.001, 0.2, 10)
 ALPHAS = np.geomspace(1e-4, 1e3, 50)
 
 

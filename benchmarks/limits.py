@@ -137,7 +137,7 @@ def kernel(data: Data, dtype: str = "float64") -> Rates:
 
 
 def tridiagonal(data: Data) -> Rates:
-    """LAPACK's reduction of one matrix to tridiagonal form, with all BLAS threads."""
+    """LAPACK's reduction of one matrix to tridiagonal form."""
     from eigenpath.spectra.lapack import sytrd
 
     A = data.symmetric
@@ -181,6 +181,11 @@ def both(*rates: float) -> float:
     return 1 / sum(1 / rate for rate in rates)
 
 
+def reduction(rates: dict[str, Rates]) -> float:
+    """Half of the work of a tridiagonal form is products with vectors, half is products of matrices."""
+    return both(2 * rates["symv"]["flop"], 2 * rates["matmul, one core"]["flop"])
+
+
 LINES = (
     Line("copy, read + written", "copy", "bytes"),
     Line("read", "read", "bytes"),
@@ -212,16 +217,15 @@ LINES = (
         )
         for dtype in ("float64", "float32")
     ),
-    Line("symmetric matrix times vector", "symv", "flop"),
-    *(
-        Line(
-            what,
-            name,
-            "flop",
-            "half matrix x vector, half matrix product",
-            lambda r: both(2 * r["symv"]["flop"], 2 * r["matmul, float64"]["flop"]),
-        )
-        for what, name in (("tridiagonal form", "tridiagonal"), ("one on each core", "tridiagonals"))
+    Line("symmetric matrix times vector, one core", "symv", "flop"),
+    Line("matrix product, one core", "matmul, one core", "flop"),
+    Line("tridiagonal form, one core", "tridiagonal", "flop", "half of each of these", reduction),
+    Line(
+        "tridiagonal forms, one on each core",
+        "tridiagonals",
+        "flop",
+        f"{cores()} x the same",
+        lambda r: cores() * reduction(r),
     ),
 )
 
@@ -250,9 +254,10 @@ def _cells(line: Line, rates: dict[str, Rates]) -> list[str]:
     return [*cells, line.limit, f"{limit / scale:.3g} {unit}", f"{100 * rate / limit:.0f} %"]
 
 
-def single(run: Callable[..., Rates], **options: Any) -> Contender:
-    """All of these may use all cores."""
-    return Contender(run, requires=("eigenpath",), settings=(Setting(f"{cores()} threads", options=options),))
+def measured(run: Callable[..., Rates], threads: int | None = None, **options: Any) -> Contender:
+    """On all cores, unless ``threads`` says otherwise."""
+    setting = Setting(f"{threads or cores()} threads", threads=threads, options=options)
+    return Contender(run, requires=("eigenpath",), settings=(setting,))
 
 
 JOB = Job(
@@ -260,21 +265,22 @@ JOB = Job(
     title=f"Inner loops and the machine's limits, d = {FEATURES}, {VECTORS} vectors, dense matrices of at most {DENSE} rows",
     data=data,
     contenders={
-        "product, float64": single(product, dtype="float64"),
-        "product, float32": single(product, dtype="float32"),
-        "steps, float64": single(steps, dtype="float64"),
-        "steps, float32": single(steps, dtype="float32"),
-        "kernel, float64": single(kernel, dtype="float64"),
-        "kernel, float32": single(kernel, dtype="float32"),
-        "tridiagonal": single(tridiagonal),
-        "tridiagonals": single(tridiagonals),
-        "copy": single(copy),
-        "read": single(read),
-        "matmul, float64": single(matmul, dtype="float64"),
-        "matmul, float32": single(matmul, dtype="float32"),
-        "thin": single(thin),
-        "exp": single(exponential),
-        "symv": single(symv),
+        "product, float64": measured(product, dtype="float64"),
+        "product, float32": measured(product, dtype="float32"),
+        "steps, float64": measured(steps, dtype="float64"),
+        "steps, float32": measured(steps, dtype="float32"),
+        "kernel, float64": measured(kernel, dtype="float64"),
+        "kernel, float32": measured(kernel, dtype="float32"),
+        "tridiagonal": measured(tridiagonal, threads=1),
+        "tridiagonals": measured(tridiagonals),
+        "copy": measured(copy),
+        "read": measured(read),
+        "matmul, float64": measured(matmul, dtype="float64"),
+        "matmul, float32": measured(matmul, dtype="float32"),
+        "matmul, one core": measured(matmul, threads=1),
+        "thin": measured(thin),
+        "exp": measured(exponential),
+        "symv": measured(symv, threads=1),
     },
     answers=lambda rates, data: rates,
     sizes=(10_000,),

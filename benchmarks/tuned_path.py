@@ -36,11 +36,16 @@ def folds() -> Any:
     return KFold(5, shuffle=True, random_state=0)
 
 
-def eigenpath(data: Data, **options: Any) -> tuple[float, Any]:
-    """One estimator: the path, the choice and the fit; ``options`` of the estimator."""
+def estimator(**options: Any) -> Any:
+    """The estimator that tunes itself, not fitted."""
     from eigenpath import KernelRidge
 
-    model = KernelRidge(kernel="rbf", gamma=GAMMA, alphas=ALPHAS, cv=folds(), **options).fit(data.X, data.y)
+    return KernelRidge(kernel="rbf", gamma=GAMMA, alphas=ALPHAS, cv=folds(), **options)
+
+
+def eigenpath(data: Data, **options: Any) -> tuple[float, Any]:
+    """One estimator: the path, the choice and the fit; ``options`` of the estimator."""
+    model = estimator(**options).fit(data.X, data.y)
     return model.alpha_, model.predict
 
 
