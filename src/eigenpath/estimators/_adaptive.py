@@ -16,11 +16,11 @@ from ..spectra.krylov import KrylovDecomposition
 __all__ = ["Follower", "follow"]
 
 # Steps before the first look, and the growth from one look to the next.
-_FIRST, _GROWTH = 24, 1.18
+_FIRST, _GROWTH = 24, 1.12
 # The certified part must go on this far beyond the choice (as a ratio of lam) if the score has risen there by _RISE,
 # and this much farther if it has not.
-_MARGIN, _FAR, _RISE = 4.0, 100.0, 0.01
-# Beyond the choice and its neighbour it is enough to know the curve, this much less precisely.
+_MARGIN, _FAR, _RISE = 3.0, 100.0, 0.01
+# Beyond the choice it is enough to know the curve, this much less precisely.
 _LOOSE = 20.0
 # How many parameters from the choice on are certified.
 _PROBES = 12
@@ -71,7 +71,7 @@ class Follower:
         errors, rounding = relative_errors(krylov, self.filter, self.params[probes])
         # What a choice is based on may be as uncertain as the choice matters: errors well below the residual.
         allowed = tol * self._residual()
-        needed = np.where(probes <= last + 1, allowed, _LOOSE * allowed)
+        needed = np.where(probes <= last, allowed, _LOOSE * allowed)
         good = np.append(np.maximum.accumulate(errors) <= needed, False)
         self.error, self.rounding = float(errors[probes == last][0]), float(rounding[probes == last][0])
         if not np.array_equal(self.choice.params, self.params[self.choice.index]):
@@ -162,6 +162,8 @@ def follow(
     ``remedy`` is the parameter that sets this number.
     """
     krylov.extend(min(_FIRST, max_iter))
+    # A kernel that is zero has no path, and this says so.
+    Path(krylov, filters[0], ())
     t = _full_range(krylov)
     followers = [Follower(filter, filter.path(t)) for filter in filters]
     waiting = followers
