@@ -9,11 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
-from benchmarks import JOBS
+from benchmarks import JOBS, growth, limits
 from benchmarks.__main__ import main
 from benchmarks.harness import Outcome, best_settings, better, disagreements, run_job
 from benchmarks.job import load_job
 from benchmarks.measure import first_missing
+from benchmarks.paste import paste
 from benchmarks.table import as_markdown, as_text, rows
 
 FAKE = """
@@ -68,6 +69,7 @@ JOB = Job(
         "broken": Contender(broken),
         "hanging": Contender(hanging),
         "missing": Contender(slow, requires=("json", "no_such_package.sub")),
+        "prepared": Contender(wrong, prepare=lambda data: 10 * data, largest=3),
         "threads": Contender(threads, settings=(Setting("three", threads=3), Setting("free"))),
     },
     answers=lambda result, data: {"value": result, "input": data},
@@ -196,6 +198,65 @@ def test_thread_limits_reach_the_child_before_it_starts_and_none_means_none(job,
 
     assert three.answers["value"] == 3
     assert free.answers["value"] == 0
+
+
+def test_what_is_prepared_is_run_and_the_data_are_what_answers_see(job):
+    (outcome,) = run_job(job, sizes=[2], contenders=["prepared"], repeats=1)
+
+    assert outcome.answers == {"value": 21, "input": 2}
+
+
+def test_a_contender_is_left_out_above_its_largest_size(job):
+    seen = run_job(job, sizes=[3, 4], contenders=["big", "prepared"], repeats=1)
+
+    assert [(one.contender, one.size) for one in seen] == [("big", 3), ("prepared", 3), ("big", 4)]
+
+
+def test_long_runs_are_not_repeated(job, monkeypatch):
+    monkeypatch.setattr("benchmarks.harness.run_once", lambda job, name, *_: outcome(name, seconds=len(name)))
+    seen = []
+    run_job(job, [2], ["big", "wrong"], repeats=3, progress=seen.append, repeat_under=4)
+
+    assert [line.split()[1] for line in seen] == ["big", "wrong", "big", "big"]
+
+
+def test_what_gives_no_answers_is_not_called_wrong(job):
+    whole, part = rows(job, [outcome("big", x=1.0), outcome("wrong")])[1:]
+
+    assert (whole[-1], part[-1]) == ("yes", "")
+
+
+def test_slopes_are_exponents():
+    runs = [outcome("big", seconds=3e-6 * n**2, size=n) for n in (10, 20, 50)] + [outcome("wrong", size=10)]
+    found = growth.table(runs)
+
+    assert found[0] == ["what", "n = 10", "n = 20", "n = 50", "slope"]
+    assert [row[-1] for row in found[1:3]] == ["2.00", "nan"]
+
+
+def test_limits_are_shared_out_of_what_was_measured():
+    runs = [outcome("copy", bytes=4e9), outcome("product, float64", bytes=1e9, flop=3e9), outcome("exp", values=1e6)]
+    found = {row[1]: row[2:] for row in limits.table(runs)}
+
+    assert found["K read in products, float64"] == ["1 GB/s", "copy", "4 GB/s", "25 %"]
+    assert found["products, float64"] == ["3 Gflop/s", "", "", ""]
+    assert limits.both(2.0, 2.0) == 1.0
+
+
+def test_tables_are_put_between_their_marks_again_and_again(tmp_path):
+    (tmp_path / "a.md").write_text("| 1 |\n")
+    page = "x\n<!-- table: a -->\nold\n<!-- end: a -->\n<!-- table: b -->\nkept\n<!-- end: b -->\ny"
+    once, done = paste(page, tmp_path)
+
+    assert done == ["a"]
+    assert once == page.replace("\nold\n", "\n\n| 1 |\n\n")
+    assert paste(once, tmp_path)[0] == once
+
+
+def test_the_page_has_a_place_for_every_listed_job():
+    page = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text()
+
+    assert all(f"<!-- table: {name} -->" in page and f"<!-- end: {name} -->" in page for name in JOBS)
 
 
 def test_an_unknown_contender_is_named(job):
