@@ -85,6 +85,16 @@ def test_degrees_of_freedom_of_features_are_the_same(rng, center, weight):
 
 @centered
 @weighted
+def test_what_features_cannot_express_stays_an_error(rng, Y, center, weight):
+    Z, w = rng.standard_normal((N, 4)) + 1, np.ones(N) if weight is None else weight
+    path = sparse_path(PrimalDecomposition(Z, Sample(Y, weight, center)), Tikhonov())
+    for i, function in enumerate(functions(path)):
+        residual = Y - Z @ function.primal - function.intercept
+        assert_allclose(path.training_error[i], np.average(residual**2, axis=0, weights=w), **CLOSE)
+
+
+@centered
+@weighted
 def test_interpolation_has_as_many_degrees_of_freedom_as_rows(rng, center, weight):
     K, rows = rbf_kernel(rng.standard_normal((N, 3)), gamma=3.0), N if weight is None else np.count_nonzero(weight)
     path = Path(ExactDecomposition(K, Sample(np.ones((N, 1)), weight, center)), Tikhonov(lam=[1e-14]))

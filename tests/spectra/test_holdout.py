@@ -97,7 +97,7 @@ def test_centred_features_do_not_see_a_constant_in_the_kernel(rng, weight):
 
 
 @centered
-def test_a_block_that_rounding_makes_singular_is_no_error(rng, center):
+def test_rounding_level_is_no_error(rng, center):
     """A kernel so smooth that most of its spectrum is rounding errors."""
     X = rng.standard_normal((200, 2))
     K, y = rbf_kernel(X, gamma=1e-3), X[:, :1]
@@ -105,6 +105,16 @@ def test_a_block_that_rounding_makes_singular_is_no_error(rng, center):
     predictions = held_out_block(*decompose(K, sample), sample, np.arange(50, 200), np.arange(50), lams)
     assert np.all(np.isfinite(predictions))
     assert np.abs(predictions[0] - y[:50]).max() < 3
+
+
+@centered
+def test_a_block_that_rounding_makes_singular_is_no_error(rng, center):
+    """Three directions, of which two rows show two, and a penalty that vanishes beside them."""
+    X = rng.standard_normal((40, 3))
+    sample = Sample(X[:, :1], None, center)
+    whole = decompose(X @ X.T, sample)
+    predictions = held_out_block(*whole, sample, np.arange(2), np.arange(2, 40), np.array([1e-30]))
+    assert np.all(np.isfinite(predictions)) and np.abs(predictions).max() < 10
 
 
 @centered
