@@ -5,4 +5,15 @@
 
 from __future__ import annotations
 
-JOBS = ("tuned_path", "tuned_path_large", "bandwidths", "prediction", "growth", "limits")
+JOBS = (
+    "tuned_path",
+    "tuned_path_large",
+    "bandwidths",
+    "kernel_pca",
+    "kernel_pca_200",
+    "prediction",
+    "growth",
+    "limits",
+    "projection_path",
+    "projection_fit",
+)
