@@ -367,6 +367,10 @@ def test_a_path_longer_than_the_rank_is_cut_with_a_warning(moons):
         model = KPM("linear", max_components=30).fit(*moons)
 
     assert len(model.path_) == 2
+    with warnings.catch_warnings():
+        # A kernel that was not chosen is not worth a warning.
+        warnings.simplefilter("error")
+        assert len(KPM(["rbf", "linear"], max_components=10).fit(*moons).path_) == 10
 
 
 def test_one_class_only(moons):

@@ -119,7 +119,7 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from eigenpath.estimators.projection_machine import KernelProjectionMachine
+    >>> from eigenpath import KernelProjectionMachine
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> model = KernelProjectionMachine().fit(X[:100], y[:100])
     >>> model.score(X[100:], y[100:]) > 0.9
@@ -231,21 +231,21 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
             if best is None or new.beats(best):
                 best, self.kernel_, self.path_ = new, kernel, new.path
         assert best is not None
+        self._warn_of_rank()
         self._keep(best, W)
 
     def _study(self, kernel: Any, W: np.ndarray, folds: list) -> Study:
-        wanted = self.n_components or self.max_components
-        longest = min(wanted or MAX_COMPONENTS, len(W))
-        found = study(kernel(self.X_fit_), W, folds, longest, self.n_components, self.rule, self.psd_tol)
-        rank = len(found.path)
-        if wanted is not None and rank < wanted:
+        longest = min(self.n_components or self.max_components or MAX_COMPONENTS, len(W))
+        return study(kernel(self.X_fit_), W, folds, longest, self.n_components, self.rule, self.psd_tol)
+
+    def _warn_of_rank(self) -> None:
+        if self.max_components is not None and len(self.path_) < (self.n_components or self.max_components):
             warnings.warn(
-                f"max_components={wanted!r} is more than the numerical rank {rank} of the matrix of {kernel!r}: the "
-                "path ends there.",
+                f"max_components={self.max_components!r} is more than the numerical rank {len(self.path_)} of the matrix "
+                f"of {self.kernel_!r}: the path ends there.",
                 UserWarning,
                 stacklevel=4,
             )
-        return found
 
     def _keep(self, best: Study, W: np.ndarray) -> None:
         self.n_components_ = D = best.chosen
@@ -308,7 +308,7 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         Examples
         --------
         >>> from sklearn.datasets import make_moons
-        >>> from eigenpath.estimators.projection_machine import KernelProjectionMachine
+        >>> from eigenpath import KernelProjectionMachine
         >>> X, y = make_moons(200, noise=0.2, random_state=0)
         >>> model = KernelProjectionMachine(max_components=12).fit(X[:100], y[:100])
         >>> errors = [(labels != y[100:]).mean() for labels in model.staged_predict(X[100:])]
