@@ -432,3 +432,9 @@ def test_the_summary_says_what_was_found(tables):
 
 def _centred(K):
     return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+
+
+def test_a_memory_limit_may_be_text(tables):
+    assert KernelPCA(2, kernel="rbf", memory_limit="1GB").fit(tables[0]).eigenvalues_.shape == (2,)
+    with pytest.raises(ValueError, match=r"memory_limit must be a number of bytes, or text like '8GB'.*'much'"):
+        KernelPCA(2, kernel="rbf", memory_limit="much").fit(tables[0])

@@ -12,9 +12,7 @@ adopt = runpy.run_path(str(Path(__file__).with_name("loader.py")))["adopt"]
 # Every test applies.
 SKIPPED: dict[str, str] = {}
 
-globals().update(
-    adopt("sklearn.tests.test_kernel_ridge", {"sklearn.kernel_ridge.KernelRidge": KernelRidge}, SKIPPED)
-)
+globals().update(adopt("sklearn.tests.test_kernel_ridge", {"sklearn.kernel_ridge.KernelRidge": KernelRidge}, SKIPPED))
 
 
 def test_the_class_under_test_is_ours():

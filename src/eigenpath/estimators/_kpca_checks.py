@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from ._kpca_routes import ROUTES
+from ._plan import parse_bytes
 
 __all__ = ["check_data", "check_parameters", "weights_of"]
 
@@ -25,8 +26,11 @@ def check_parameters(model: Any, pairwise: bool) -> None:
             raise ValueError(f"{name}={value!r} is not known: use one of {', '.join(map(repr, known))}.")
     for name in NOT_NEGATIVE:
         value = getattr(model, name)
+        if name == "memory_limit" and isinstance(value, str):
+            parse_bytes(value)
+            continue
         optional = name == "memory_limit" and value is None
-        if not optional and (not isinstance(value, Real) or isinstance(value, bool) or not value >= 0):
+        if not optional and (not isinstance(value, Real) or isinstance(value, bool) or not float(value) >= 0):
             raise ValueError(f"{name}={value!r} is not valid: it must be a number, not negative.")
     if model.fit_inverse_transform and pairwise:
         raise ValueError("Cannot fit_inverse_transform with a precomputed kernel: pre-images need the rows of X.")
@@ -56,7 +60,7 @@ def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
 
 def _check_count(k: Any) -> None:
     number = isinstance(k, Real) and not isinstance(k, bool)
-    if k is None or (number and (k >= 1 if isinstance(k, Integral) else 0 < k < 1)):
+    if k is None or (number and (int(k) >= 1 if isinstance(k, Integral) else 0 < float(k) < 1)):
         return
     raise ValueError(
         f"n_components={k!r} is not valid: use an integer of at least 1, a share of the variance between 0 and 1, or "

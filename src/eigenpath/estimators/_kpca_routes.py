@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +16,14 @@ from sklearn.utils.extmath import randomized_svd
 from ..gram import Gram, build_gram
 from ..kernels import Kernel
 from ..spectra.centring import Means, centre_in_place
-from ..spectra.top import TOL, TopPairs, TopSolver, exact_is_faster, exact_pairs, warn_of_doubts
+from ..spectra.top import TOL, WIDE, TopPairs, TopSolver, exact_is_faster, exact_pairs, warn_of_doubts
+from ._plan import free_bytes
 
 __all__ = ["ROUTES", "Components", "Problem", "find_components"]
 
 SLIM = 200  # features up to which the singular values of the feature matrix are cheap
 SHARE = 0.6  # of the free memory that a Gram matrix may take if no limit is given
-WIDE_BLOCK = 32  # vectors that share the cost of recomputing the kernel
+WIDE_BLOCK = 16  # vectors, at least, that share the cost of recomputing the kernel
 FIRST_GUESS = 32  # components to begin with when a share of the variance is asked for
 
 
@@ -162,27 +162,27 @@ def _centred(problem: Problem) -> tuple[np.ndarray, Means, float, float]:
 
 
 def _dense(problem: Problem) -> Components:
-    K, *facts = _centred(problem)
+    K, means, trace, power = _centred(problem)
     pairs = exact_pairs(K, problem.most)
-    return Components(pairs.values, pairs.vectors, pairs.residuals, *facts, "dense")
+    return Components(pairs.values, pairs.vectors, pairs.residuals, means, trace, power, "dense")
 
 
 def _arpack(problem: Problem) -> Components:
-    K, *facts = _centred(problem)
+    K, means, trace, power = _centred(problem)
     start = check_random_state(problem.random_state).uniform(-1, 1, problem.n)
     values, U = eigsh(K, problem.most, which="LA", tol=problem.tol, maxiter=problem.max_iter, v0=start)
-    return Components(values[::-1], U[:, ::-1], None, *facts, "arpack")
+    return Components(values[::-1], U[:, ::-1], None, means, trace, power, "arpack")
 
 
 def _randomized(problem: Problem) -> Components:
-    K, *facts = _centred(problem)
+    K, means, trace, power = _centred(problem)
     U, sizes, V = randomized_svd(
         K, problem.most, n_iter=problem.iterated_power, random_state=problem.random_state, flip_sign=False
     )
     # The two sides of a negative eigenvalue point in opposite directions.
     values = sizes * np.sign(np.einsum("ij,ji->j", U, V))
     order = np.argsort(-values)
-    return Components(values[order], U[:, order], None, *facts, "randomized")
+    return Components(values[order], U[:, order], None, means, trace, power, "randomized")
 
 
 def _krylov(problem: Problem) -> Components:
@@ -205,7 +205,7 @@ def _krylov_pairs(problem: Problem, most: int, quiet: bool) -> tuple[Components,
         gram,
         center=True,
         sample_weight=problem.weight,
-        block_size=max(WIDE_BLOCK, k + 8) if recomputed else None,
+        block_size=max(WIDE_BLOCK, k + 2) if recomputed and k <= WIDE else None,
         random_state=problem.random_state,
     )
     pairs, complete = _solve(solver, problem, k, most, trace)
@@ -226,12 +226,9 @@ def _solve(solver: TopSolver, problem: Problem, k: int, most: int, trace: float)
 
 def _gram(problem: Problem, k: int) -> Gram:
     single = problem.X.dtype == np.float32 and not problem.kernel.pairwise
-    limit = problem.memory_limit
-    if limit is None:
-        free = free_bytes()
-        limit = None if free is None else int(SHARE * free)
+    limit = int(SHARE * free_bytes()) if problem.memory_limit is None else problem.memory_limit
     # The basis has first claim.
-    budget = None if limit is None else max(0, limit - 8 * problem.n * max(5 * k, 500))
+    budget = max(0, limit - 8 * problem.n * max(5 * k, 500))
     return build_gram(problem.kernel, problem.X, precision="mixed" if single else "double", budget=budget)
 
 
@@ -243,7 +240,7 @@ def _dense_bytes(problem: Problem) -> int:
 
 def _dense_fits(problem: Problem) -> bool:
     limit = free_bytes() if problem.memory_limit is None else problem.memory_limit
-    return limit is None or _dense_bytes(problem) <= limit
+    return _dense_bytes(problem) <= limit
 
 
 def _require_room(problem: Problem) -> None:
@@ -253,16 +250,6 @@ def _require_room(problem: Problem) -> None:
             f"memory_limit={problem.memory_limit!r} is too low to decompose a matrix of {problem.n} rows, which takes "
             f"{_dense_bytes(problem):.3g} bytes. Use eigen_solver='krylov' with an integer n_components, or raise it."
         )
-
-
-def free_bytes() -> int | None:
-    """Memory that the system could give now, if it says so."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return 1024 * int(found[0]) if found else None
 
 
 ROUTES: dict[str, Callable[[Problem], Components]] = {

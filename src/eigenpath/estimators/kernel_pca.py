@@ -17,8 +17,8 @@ from ..spectra.direct import solve_gram
 from ._kpca_checks import check_data, check_parameters, weights_of
 from ._kpca_routes import Components, Problem, find_components
 from ._kpca_space import FeatureSpan, clean_values, left_over, signs
+from ._plan import parse_bytes
 from ._preimage import TILE, check_fixed_point, fixed_point, nearest_rows
-from ._row_function import RowFunction
 from ._summary import Table, percent, summary_text
 
 __all__ = ["KernelPCA"]
@@ -72,8 +72,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     preimage : {"ridge", "fixed_point"}, default="ridge"
         How `inverse_transform` works: by a ridge regression of X on its components, or, for the RBF and linear kernels,
         by the fixed point of the equation for the nearest image, which needs no training.
-    memory_limit : int, default=None
-        Bytes the fit may take (None: what is free). What does not fit of the Gram matrix is recomputed when needed.
+    memory_limit : int or str, default=None
+        Bytes the fit may take, or text like ``"8GB"`` (None: what is free). What does not fit of the Gram matrix is recomputed when needed.
 
     Attributes
     ----------
@@ -313,7 +313,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _kernel(self) -> Kernel:
         if callable(self.kernel) and not isinstance(self.kernel, Kernel):
-            return CallableKernel(RowFunction(self.kernel, self.kernel_params))
+            return CallableKernel(self.kernel, self.kernel_params, rowwise=True)
         return as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def _problem(self, kernel: Kernel, X: Any, weight: np.ndarray | None) -> Problem:
@@ -327,7 +327,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.max_iter,
             self.iterated_power,
             self.random_state,
-            self.memory_limit,
+            parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit,
             disposable=not self.copy_X,
         )
 

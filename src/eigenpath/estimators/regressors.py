@@ -51,8 +51,8 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         Seeds the folds and subsamples. The default makes every fit reproducible.
     solver : {"auto", "exact", "krylov"}, default="auto"
         All eigenvalues by LAPACK, or as much of the spectrum as the choice needs by a Krylov method. ``"auto"`` takes
-        the first up to 1500 rows (4000 for `TSVD`), or if the rule needs all eigenvalues. A kernel with few explicit features needs
-        neither.
+        the first up to 1500 rows (4000 for `TSVD`), or if the rule needs all eigenvalues. A kernel with few explicit
+        features needs neither.
     precision : {"double", "mixed"}, default="double"
         ``"mixed"`` keeps the kernel matrix in float32 on the Krylov route: half the memory, up to twice the speed.
     tol : float, default=1e-3

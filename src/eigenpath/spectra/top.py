@@ -122,7 +122,7 @@ def top_eigenpairs(
 
 def exact_is_faster(n: int, k: int) -> bool:
     """Whether LAPACK finds the top ``k`` of ``n`` eigenpairs sooner than block Lanczos does (measured, dense kernels)."""
-    return n <= 500 or k > min(n * n // 25_000, n // 10)
+    return n <= 500 or k > min((n / 240) ** 2.5, n / 10)
 
 
 def exact_pairs(A: np.ndarray, k: int, *, center: bool = False, sample_weight: np.ndarray | None = None) -> TopPairs:
@@ -224,7 +224,7 @@ class TopSolver:
 
     def _prepare(self, k: int) -> BlockLanczos:
         """The basis so far, or a new one."""
-        wide = k + max(4, k // 8)
+        wide = k + 2
         block = self.block_size or (wide if k <= WIDE else NARROW)
         capacity = max(4 * k, k + 16 * block)
         if self.basis is None:
