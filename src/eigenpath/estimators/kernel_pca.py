@@ -12,8 +12,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..gram.cross import Cross, FactorCross, KernelCross
-from ..kernels import CallableKernel, Kernel, as_kernel
+from ..kernels import Kernel, as_kernel
 from ..spectra.direct import solve_gram
+from ._callable import callable_kernel
 from ._kpca_checks import check_data, check_parameters, weights_of
 from ._kpca_routes import Components, Problem, find_components
 from ._kpca_space import FeatureSpan, clean_values, left_over, signs
@@ -73,7 +74,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         How `inverse_transform` works: by a ridge regression of X on its components, or, for the RBF and linear kernels,
         by the fixed point of the equation for the nearest image, which needs no training.
     memory_limit : int or str, default=None
-        Bytes the fit may take, or text like ``"8GB"`` (None: what is free). What does not fit of the Gram matrix is recomputed when needed.
+        Bytes the fit may take, or text like ``"8GB"`` (None: what is free). What does not fit of the Gram matrix is
+        recomputed when needed.
 
     Attributes
     ----------
@@ -312,9 +314,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
     def _kernel(self) -> Kernel:
-        if callable(self.kernel) and not isinstance(self.kernel, Kernel):
-            return CallableKernel(self.kernel, self.kernel_params, rowwise=True)
-        return as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        named = callable_kernel(self.kernel, self.kernel_params)
+        return (
+            named
+            if named is not None
+            else as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        )
 
     def _problem(self, kernel: Kernel, X: Any, weight: np.ndarray | None) -> Problem:
         k = self.n_components

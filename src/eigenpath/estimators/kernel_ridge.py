@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from ..filters import Tikhonov
-from ..kernels import CallableKernel, Kernel
+from ..kernels import Kernel
 from ..spectra.base import Coefficients, Sample
 from ..spectra.direct import solve_features, solve_gram
+from ._callable import callable_kernel
 from ._spectral import SpectralEstimator, brief
 from ._summary import summary_text
 
@@ -123,12 +123,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         return Tikhonov(None if isinstance(self.alphas, str) else self.alphas)
 
     def _kernels(self) -> list[Kernel]:
-        if isinstance(self.kernel, SklearnKernel):
-            # Called as k(X, X), as scikit-learn's class does: white noise is then no part of the matrix.
-            return [CallableKernel(self.kernel)]
-        if callable(self.kernel) and not isinstance(self.kernel, (Kernel, type)):
-            return [CallableKernel(self.kernel, self.kernel_params, rowwise=True)]
-        return super()._kernels()
+        kernel = callable_kernel(self.kernel, self.kernel_params)
+        return super()._kernels() if kernel is None else [kernel]
 
     def _folding(self) -> Any:
         # Consecutive folds, as GridSearchCV takes them.
