@@ -84,7 +84,7 @@ def test_looks_go_on_until_the_choice_is_certain(problem):
     assert 24 < krylov.steps < 140 and one.steps == krylov.steps
     assert one.error <= 1e-3
     lam = one.choice.params[0]
-    assert one.reach <= lam / 4, "known with a margin"
+    assert one.reach <= lam / 2, "known with a margin"
     tighter = start(problem)
     (other,) = follow(tighter, [Tikhonov()], RULE, TASK, tol=1e-9, max_iter=140)
     assert tighter.steps > krylov.steps and other.error <= 1e-9
