@@ -95,6 +95,11 @@ def test_certificates_hold_when_little_has_converged(name, rng):
     assert pairs.converged == np.argmin(met) < 20
 
 
+def test_all_pairs_are_there_however_early_the_end(rng):
+    pairs = TopSolver(matrix(SPECTRA["geometric"], rng), random_state=0, block_size=4).solve(50, max_iter=1)
+    assert len(pairs.values) == len(pairs.residuals) == pairs.vectors.shape[1] == 50
+
+
 def test_every_eigenvalue_is_within_its_certificate(rng):
     """Of a run that stopped early: the theorem behind the word."""
     values = 0.9 ** np.arange(N)

@@ -204,18 +204,21 @@ class TopSolver:
 
     def _solve(self, k: int, tol: float, max_iter: int | None) -> TopPairs:
         basis = self._prepare(k)
-        limit = basis.products + basis.block * (max_iter or max(40, 5 * self.n // (2 * basis.block)))
+        # As many values as are wanted must be there, whatever max_iter is.
+        least = k // basis.block + 2
+        limit = basis.products + basis.block * max(least, max_iter or max(40, 5 * self.n // (2 * basis.block)))
         run = _Run(basis, k, tol)
         wait, probing = max(3, (3 * k // 2 - basis.done) // basis.block), False
         while True:
             steps = min(wait, (limit - basis.products) // basis.block)
             going = run.advance(steps, front=probing)
+            out = not going or basis.products + basis.block > limit
             probing = False
             if run.look() <= 1:
-                if not going or run.settled():
+                if run.settled() or out:
                     break
                 probing, wait = run.probe(), PROBE
-            elif not going or basis.products + basis.block > limit:
+            elif out:
                 break
             else:
                 wait = run.wait()
