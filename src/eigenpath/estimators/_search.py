@@ -180,7 +180,7 @@ class Search:
         gram = build_gram(
             kernel,
             self.X,
-            storage="auto" if plan.storage == "given" else "tiled" if plan.storage == "tiled" else "stored",
+            storage="tiled" if plan.storage == "tiled" else "auto",
             precision=options.precision,
             budget=plan.budget,
         )
