@@ -144,6 +144,16 @@ def test_fold_scores_are_those_of_refits(scoring, data):
         assert_allclose(model.path_.fold_scores[:, at].mean(axis=1), expected, rtol=1e-7)
 
 
+def test_fold_errors_of_two_classes_are_those_of_refits(data):
+    X, y, _ = data
+    y, folds = y == 2, list(StratifiedKFold(3).split(X, y == 2))
+    model = SpectralClassifier(gamma=GAMMA, cv=folds).fit(X, y)
+    for at in range(0, 100, 9):
+        refit = SpectralClassifier(gamma=GAMMA, filter=Tikhonov(model.path_.params[at]), rule="gcv")
+        wrong = cross_val_predict(refit, X, y, cv=folds) != y
+        assert_allclose(model.path_.fold_scores[:, at, 0], [wrong[test].mean() for _, test in folds], rtol=1e-12)
+
+
 def test_the_scoring_changes_the_choice(data):
     X, y, _ = data
     y = y > 0

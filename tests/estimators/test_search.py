@@ -124,9 +124,11 @@ def test_auto_walks_powers_of_two_from_the_rule_of_thumb(kernel, data):
     assert len(set(np.rint(powers))) == len(powers), "no bandwidth is tried twice"
     values = np.array([one.value for one in model.candidates_])
     assert model.kernel_.gamma == gammas[values.argmin()]
-    # The best is bracketed: both neighbours were tried, unless the walk came to its limit.
-    best = np.rint(powers[values.argmin()])
-    assert {best - 1, best + 1} & set(np.rint(powers)), "a finer step follows the coarse ones"
+    # Steps of 4, then both neighbours of the best.
+    powers = np.rint(powers).astype(int)
+    coarse = powers % 2 == 0
+    best = powers[coarse][values[coarse].argmin()]
+    assert sorted(powers[~coarse]) == [best - 1, best + 1]
 
 
 def test_each_bandwidth_is_judged_as_if_it_were_given(data):
@@ -228,6 +230,14 @@ def test_other_rules_for_gamma_are_one_number(gamma, data):
     number = {"scale": 1 / (3 * X.var()), "median": median_gamma(X), None: 1 / 3}.get(gamma, gamma)
     assert len(model.candidates_) == 1
     assert_allclose(model.kernel_.gamma, number, rtol=1e-9)
+
+
+def test_the_walk_follows_the_best_of_the_filters(data):
+    X, y, _ = data
+    alone = SpectralRegressor(rule="gcv").fit(X, y)
+    second = SpectralRegressor(filter=[Tikhonov(1e6), Tikhonov()], rule="gcv").fit(X, y)
+    assert [one.kernel.gamma for one in second.candidates_[1::2]] == [one.kernel.gamma for one in alone.candidates_]
+    assert_array_equal(second.choice_.params, alone.choice_.params)
 
 
 def test_an_auto_bandwidth_among_several_kernels_and_filters(data):

@@ -338,6 +338,7 @@ def test_the_summary_of_one_parameter_for_each_target_shows_each(data):
         ", ".join(f"{value:.4g}" for value in path.degrees_of_freedom[at]),
         f"{at[0] + 1}, {at[1] + 1} of {len(path)}",
         f"training error (mse)      {path.training_error[at, [0, 1]].mean():.4g}\n",
+        f"{100 * path.training_error[at, [0, 1]].sum() / Y.var(axis=0).sum():.3g} %",
     ):
         assert part in text
     assert sum(line.endswith("<- chosen") for line in text.splitlines()) == 2
