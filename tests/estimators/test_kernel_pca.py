@@ -265,8 +265,9 @@ def test_auto_falls_back_on_lapack_when_krylov_does_not_converge(rng):
     X = rng.standard_normal((700, 5))
     model = KernelPCA(3, kernel="rbf", max_iter=2, random_state=0).fit(X)
     assert model.eigen_solver_ == "dense"
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol") as caught:
         KernelPCA(3, kernel="rbf", max_iter=2, eigen_solver="krylov", random_state=0).fit(X)
+    assert caught[0].filename == __file__
 
 
 def test_residuals_bound_the_error_of_each_eigenvalue(rng):

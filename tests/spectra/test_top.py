@@ -150,6 +150,17 @@ def test_centring_and_weights_on_vectors_are_those_of_the_matrix(center, weighte
     assert_allclose(krylov.vectors, exact.vectors, atol=1e-5)  # a residual of 1e-8 over gaps of 1e-3
 
 
+@pytest.mark.parametrize("n", [200, 500])
+@pytest.mark.parametrize("k", [3, 10])
+def test_lapack_finds_all_pairs_of_a_centred_identity(n, k):
+    """Of which its fastest driver finds none, without a word, at some sizes."""
+    A = np.eye(n) - 1 / n
+    pairs = exact_pairs(A.copy(), k)
+    assert_allclose(pairs.values, np.ones(k), rtol=100 * EPS)
+    assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(k), atol=100 * EPS)
+    assert np.all(residuals(A, pairs) <= pairs.residuals)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_matrix_is_read_in_either_order_and_left_alone(order, rng):
     A = np.array(matrix(SPECTRA["geometric"], rng), order=order)

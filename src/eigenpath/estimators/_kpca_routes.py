@@ -210,7 +210,8 @@ def _krylov_pairs(problem: Problem, most: int, quiet: bool) -> tuple[Components,
     )
     pairs, complete = _solve(solver, problem, k, most, trace)
     if complete or not quiet:
-        warn_of_doubts(pairs, problem.tol or TOL)
+        # At the line that called fit.
+        warn_of_doubts(pairs, problem.tol or TOL, stacklevel=6)
     return Components(pairs.values, pairs.vectors, pairs.residuals, means, trace, power, "krylov"), complete
 
 

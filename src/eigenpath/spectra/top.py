@@ -136,17 +136,29 @@ def exact_pairs(A: np.ndarray, k: int, *, center: bool = False, sample_weight: n
     n = len(A)
     if not np.isfinite(A.sum()):
         raise ValueError("the kernel matrix is not finite: look for NaN or infinite entries.")
-    more = min(n, k + 1)
-    options: dict[str, Any] = {} if more == n else {"subset_by_index": (n - more, n - 1)}
-    # The transpose of a matrix in C order is what LAPACK can overwrite.
-    values, vectors = eigh(A.T, overwrite_a=True, check_finite=False, driver="evd" if more == n else "evr", **options)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    gap = float(values[k - 1] - values[k]) if more > k else np.nan
+    values, vectors = _largest(A, min(n, k + 1))
+    gap = float(values[k - 1] - values[k]) if len(values) > k else np.nan
     rounding = 4 * float(np.finfo(values.dtype).eps) * np.sqrt(n) * float(np.abs(values).max())
     return TopPairs(values[:k].copy(), fix_signs(vectors[:, :k].copy()), np.full(k, rounding), k, 0, gap)
 
 
-def warn_of_doubts(pairs: TopPairs, tol: float) -> None:
+def _largest(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ``k`` largest eigenvalues, decreasing, and their vectors; the upper triangle of ``A`` is overwritten."""
+    n, diagonal = len(A), A.diagonal().copy()
+    # The transpose of a matrix in C order is what LAPACK can overwrite, and in half of it only.
+    if k < n:
+        values, vectors = eigh(A.T, overwrite_a=True, check_finite=False, driver="evr", subset_by_index=(n - k, n - 1))
+        if len(values) == k:
+            return values[::-1], vectors[:, ::-1]
+        # Near a multiple of the identity this driver may return nothing, and no error either.
+        for i in range(n):
+            A[i, i:] = A[i:, i]
+        np.fill_diagonal(A, diagonal)
+    values, vectors = eigh(A.T, overwrite_a=True, check_finite=False, driver="evd")
+    return values[::-1][:k], vectors[:, ::-1][:, :k]
+
+
+def warn_of_doubts(pairs: TopPairs, tol: float, stacklevel: int = 3) -> None:
     """Say which pairs are not accurate enough, or that the last one is one choice of many, and what helps."""
     values, k = pairs.values, len(pairs.values)
     if pairs.converged < k:
@@ -157,7 +169,7 @@ def warn_of_doubts(pairs: TopPairs, tol: float) -> None:
             f"number {pairs.converged + 1} is {worst:.3g}, and its eigenvalue {values[pairs.converged]:.6g}. "
             f"Raise max_iter or tol, {remedy}or decompose the whole matrix (eigen_solver='dense').",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
         return
     last = float(pairs.residuals[-1])
@@ -169,7 +181,7 @@ def warn_of_doubts(pairs: TopPairs, tol: float) -> None:
             f"eigenvalues are right, but components {first + 1} to {k} are one choice of many. Ask for {fewer}more "
             "components, or lower tol.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 
