@@ -249,15 +249,16 @@ def test_labels_name_the_classes_in_class_weights(data):
 def test_balanced_classes_weigh_the_same_and_repetitions_count(kernel, data, rng):
     X, y, new = data
     counts = np.bincount(y)
-    balanced = SpectralClassifier(kernel, gamma=GAMMA, class_weight="balanced")
-    by_row = SpectralClassifier(kernel, gamma=GAMMA).fit(X, y, (60 / 3 / counts)[y])
+    # GCV sees the sum of the weights, too.
+    balanced = SpectralClassifier(kernel, gamma=GAMMA, class_weight="balanced", rule="gcv")
+    by_row = SpectralClassifier(kernel, gamma=GAMMA, rule="gcv").fit(X, y, (60 / 3 / counts)[y])
     assert_allclose(balanced.fit(X, y).decision_function(new), by_row.decision_function(new), rtol=1e-9)
 
     weight = rng.integers(0, 4, 60)
     rows = np.repeat(np.arange(60), weight)
     folds = list(StratifiedKFold(3).split(X, y))
     repeated = [tuple(np.flatnonzero(np.isin(rows, part)) for part in fold) for fold in folds]
-    weighted = balanced.set_params(cv=folds).fit(X, y, weight).decision_function(new)
+    weighted = balanced.set_params(cv=folds, rule="cv").fit(X, y, weight).decision_function(new)
     assert_allclose(
         balanced.set_params(cv=repeated).fit(X[rows], y[rows]).decision_function(new), weighted, rtol=1e-6, atol=1e-8
     )

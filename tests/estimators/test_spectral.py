@@ -205,6 +205,25 @@ def test_folds_without_weight_are_passed_over(data):
     assert np.all(np.isfinite(model.predict(new)))
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("filter", ["tikhonov", "tsvd"])
+@pytest.mark.parametrize("solver", ["exact", "krylov"])
+def test_folds_that_leave_nothing_to_train_on_are_refused(kernel, filter, solver, data):
+    X, Y, _ = data
+    weight = np.r_[np.zeros(20), np.ones(20)]
+    first, second, none = np.arange(20), np.arange(20, 40), np.arange(0)
+    for folds, fold in (([(second, first), (first, second)], 1), ([(none, np.arange(40))], 0)):
+        with pytest.raises(ValueError, match=f"fold {fold} has no training row with positive sample_weight"):
+            SpectralRegressor(kernel, filter=filter, cv=folds, solver=solver).fit(X, Y, weight)
+
+
+def test_r2_needs_two_test_rows(data):
+    X, Y, _ = data
+    with pytest.raises(ValueError, match="scoring='r2' needs at least two rows in the test part of every fold"):
+        SpectralRegressor(cv=40, scoring="r2").fit(X, Y)
+    assert SpectralRegressor(gamma=0.4, cv=20, scoring="r2").fit(X, Y).choice_.index[0] > 0
+
+
 def test_predictions_in_parts_equal_one_product(data, rng):
     X, Y, _ = data
     many = rng.standard_normal((5000, 3))

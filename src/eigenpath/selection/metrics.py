@@ -51,6 +51,10 @@ def _mae(y: np.ndarray, predictions: np.ndarray, weight: np.ndarray) -> np.ndarr
 
 
 def _minus_r2(y: np.ndarray, predictions: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    if np.count_nonzero(weight) < 2:
+        raise ValueError(
+            "scoring='r2' needs at least two rows in the test part of every fold: use fewer folds or 'mse'."
+        )
     spread = weight @ (y - np.average(y, axis=0, weights=weight)) ** 2 / weight.sum()
     error = _mse(y, predictions, weight)
     # The weighted mean of equal numbers is equal to them but for rounding.

@@ -46,7 +46,9 @@ class ExactDecomposition(Decomposition):
         """Decompose the whole and the folds side by side, each on one thread."""
         vectors = not all(filter.resolvent for filter in filters)
         lengths = [np.size(filter.value) if filter.value is not None else 100 for filter in filters]
-        jobs = [i for i in range(len(self.folds)) if vectors or not self._block_is_cheaper(i, max(lengths))]
+        # Rules say what is wrong with folds that leave nothing to train on.
+        sound = [i for i, (train, _) in enumerate(self.folds) if self.sample.weight[train].any()]
+        jobs = [i for i in sound if vectors or not self._block_is_cheaper(i, max(lengths))]
         run_tiles(self._prepare, [(None, vectors), *((i, vectors) for i in jobs)])
 
     def _prepare(self, i: int | None, vectors: bool) -> None:

@@ -66,6 +66,11 @@ class KrylovDecomposition(Decomposition):
 
     def __init__(self, gram: Gram, sample: Sample, folds: Folds = (), psd_tol: float | None = None) -> None:
         super().__init__(sample, folds)
+        for i, (train, _) in enumerate(self.folds):
+            if not sample.weight[train].any():
+                raise ValueError(
+                    f"fold {i} has no training row with positive sample_weight: check cv and sample_weight."
+                )
         self.gram, self.psd_tol = gram, psd_tol
         diagonal = gram.diagonal()
         self.problems = [Problem(sample, diagonal, *fold) for fold in self.folds]
