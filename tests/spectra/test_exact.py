@@ -332,6 +332,16 @@ def test_absent_rows_do_not_move_the_path_of_a_wide_kernel(rng, gamma):
         assert_allclose(one.params, other.params, rtol=0.5)
 
 
+@centered
+def test_absent_rows_have_no_degrees_of_freedom_however_small_lam_is(rng, center):
+    """Their eigenvalues are zero, and not the rounding errors of either sign that LAPACK finds there."""
+    weight = np.where(rng.permutation(90) < 30, rng.uniform(0.3, 2.7, 90), 0)
+    K = rbf_kernel(rng.standard_normal((90, 3)), gamma=3.0)
+    path = Path(ExactDecomposition(K, Sample(np.ones((90, 1)), weight, center)), Tikhonov(lam=[1e-18]))
+    assert np.all(path.t[30 - (center == "features") :] == 0)
+    assert_allclose(path.degrees_of_freedom, 30, rtol=1e-9)
+
+
 @pytest.mark.parametrize("gamma", [1e-6, 1e-9, 1e-12])
 def test_a_very_wide_kernel_is_not_mistaken_for_an_indefinite_one(rng, gamma):
     """Centring leaves little more than rounding errors, of either sign."""
