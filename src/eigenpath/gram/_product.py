@@ -21,6 +21,8 @@ _WIDEST = 1024
 _SMALL = 1_000_000
 # Vectors multiplied at a time while a tile is in cache.
 _TOGETHER = 16
+# Fewer are not padded: for one vector, BLAS has routines of its own.
+_FEW_VECTORS = 3
 # Sums are formed apart for so many groups of strips, and added in order: the number of threads does not matter.
 _GROUPS = 8
 # Fewer multiplications than this are done sooner than a second thread is started.
@@ -41,12 +43,12 @@ def symmetric_product(tile: Tiles, n: int, V: np.ndarray, dtype: np.dtype, n_thr
     """
     k = V.shape[1]
     strips = blocks(n, STRIP)
-    # One copy for products from either side, each in the layout in which BLAS is fastest.
-    by_row, by_column = np.ascontiguousarray(V, dtype), np.ascontiguousarray(V.T, dtype)
-    n_groups = int(np.clip(_SUMS_BYTES // (k * n * dtype.itemsize), 2, min(_GROUPS, len(strips) + 1)))
-    own, mirrored = np.empty((n, k), dtype), np.zeros((n_groups, k, n), dtype)
-    width = _tile_width(min(k, _TOGETHER))
-    vectors = blocks(k, _TOGETHER)
+    # By rows is how BLAS multiplies it fastest from either side.
+    V = _padded(V, dtype)
+    n_groups = int(np.clip(_SUMS_BYTES // V.nbytes, 2, min(_GROUPS, len(strips) + 1)))
+    own, mirrored = np.empty_like(V), np.zeros((n_groups, *V.shape), dtype)
+    vectors = blocks(V.shape[1], _TOGETHER)
+    width = _tile_width(vectors[0].stop)
 
     def work(group: int) -> None:
         space, sums = np.empty((STRIP, max(width, STRIP)), dtype), mirrored[group]
@@ -54,18 +56,26 @@ def symmetric_product(tile: Tiles, n: int, V: np.ndarray, dtype: np.dtype, n_thr
             rows = strips[i]
             # The block on the diagonal is whole.
             out = own[rows]
-            np.matmul(tile(i, rows, space), by_row[rows], out=out)
+            np.matmul(tile(i, rows, space), V[rows], out=out)
             for cols in blocks(n - rows.stop, width):
                 cols = slice(cols.start + rows.stop, cols.stop + rows.stop)
                 block = tile(i, cols, space)
                 for v in vectors:
-                    out[:, v] += block @ by_row[cols, v]
-                    sums[v, cols] += by_column[v, rows] @ block
+                    out[:, v] += block @ V[cols, v]
+                    sums[cols, v] += block.T @ V[rows, v]
 
     run_in_turn(work, [(group,) for group in range(n_groups)], 1 if n * n * k < _FEW else n_threads)
     total = mirrored.sum(axis=0, dtype=np.float64)
-    total += own.T
-    return total.T
+    total += own
+    return np.ascontiguousarray(total[:, :k].T).T
+
+
+def _padded(V: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """``V`` by rows, with zero columns up to a number that BLAS multiplies at a time: an odd one takes longer."""
+    k = V.shape[1]
+    padded = np.zeros((len(V), k if k < _FEW_VECTORS else -(-k // 4) * 4), dtype)
+    padded[:, :k] = V
+    return padded
 
 
 def run_in_turn(work: Callable[..., object], jobs: list[tuple], n_threads: int | None = None) -> None:
