@@ -222,8 +222,7 @@ def _solution(rows: np.ndarray, weight: np.ndarray, optimum: _Optimum, spread: n
     x, slack = optimum.prices, FLOOR_TOL * len(rows)
     above, below = optimum.a > AT_BOUND * weight, optimum.a < (1 - AT_BOUND) * weight
     several = optimum.value <= floor + slack or np.count_nonzero(above & below) < rows.shape[1]
-    # At their bound, prices are not what the margins make them.
-    if not several or np.abs(x[1:]).max() >= optimum.largest * (1 - 1e-9):
+    if not several:
         return x
     other = largest_margin(rows, above & below, ~above, spread, start=x)
     as_good = _loss(rows, weight, other) <= _loss(rows, weight, x) + slack
