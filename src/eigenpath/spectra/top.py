@@ -72,24 +72,13 @@ def top_eigenpairs(
 
     Parameters
     ----------
-    operator : array-like of shape (n, n), or an object with ``shape``, ``dtype`` and ``@`` for blocks (n, b)
-        It is not changed.
+    operator, center, sample_weight, block_size, random_state
+        As in `TopSolver`.
     k : int
-    center : bool
-        Whether to centre in feature space. Centring and weights are applied to vectors; A is not copied for them.
-    sample_weight : ndarray of shape (n,), optional
     tol : float
         A pair is accurate enough when its residual is at most ``tol`` times its value, or at rounding level.
     max_iter : int, optional
         The most products with a block of vectors; by default what takes about the time of decomposing the matrix.
-    block_size : int, optional
-        The number of vectors in a block. Wide blocks suit operators whose products cost much whatever their width.
-    random_state : int, RandomState or None
-        Draws the first vectors.
-
-    Returns
-    -------
-    TopPairs
 
     Warns
     -----
@@ -106,16 +95,13 @@ def top_eigenpairs(
     >>> bool((pairs.residuals < 1e-5).all())
     True
     """
-    operator = np.asarray(operator) if isinstance(operator, list | tuple) else operator
     n = operator.shape[0]
     if not 1 <= k <= n:
         raise ValueError(f"k={k!r} is not valid: it must be between 1 and n = {n}.")
     if exact_is_faster(n, k):
         return exact_pairs(_dense(operator), k, center=center, sample_weight=sample_weight)
-    solver = TopSolver(
-        operator, center=center, sample_weight=sample_weight, block_size=block_size, random_state=random_state
-    )
-    pairs = solver.solve(k, tol=tol, max_iter=max_iter)
+    how = {"center": center, "sample_weight": sample_weight, "block_size": block_size, "random_state": random_state}
+    pairs = TopSolver(operator, **how).solve(k, tol=tol, max_iter=max_iter)
     warn_of_doubts(pairs, tol)
     return pairs
 
@@ -188,7 +174,17 @@ def warn_of_doubts(pairs: TopPairs, tol: float, stacklevel: int = 3) -> None:
 class TopSolver:
     """Block Lanczos with its state: what one call of `solve` learned, the next one starts from.
 
-    Parameters are those of `top_eigenpairs`.
+    Parameters
+    ----------
+    operator : ndarray of shape (n, n), or an object with ``shape``, ``dtype`` and ``@`` for blocks (n, b)
+        It is not changed.
+    center : bool
+        Whether to centre in feature space. Centring and weights are applied to vectors; A is not copied for them.
+    sample_weight : ndarray of shape (n,), optional
+    block_size : int, optional
+        The number of vectors in a block. Wide blocks suit operators whose products cost much whatever their width.
+    random_state : int, RandomState or None
+        Draws the first vectors.
     """
 
     def __init__(
@@ -305,7 +301,7 @@ class _Run:
 
     def wait(self) -> int:
         """Steps to the next look, which costs j**3: extrapolate how fast the residuals fall."""
-        most = max(1, self.basis.done // (6 * self.basis.block))
+        most = max(2, self.basis.done // (6 * self.basis.block))
         if len(self.history) < 2:
             return most
         (before, high), (now, low) = self.history[-2:]
