@@ -302,15 +302,42 @@ def test_a_kernel_of_rank_one_is_exact_after_two_steps(rng):
     assert_allclose(np.outer(q, q) @ dual_at(run, Tikhonov(), [0.1]).dual[:, 0], expected, atol=1e-12)
 
 
-def test_repeated_rows_are_no_new_directions(rng):
+@pytest.mark.parametrize("seed", range(20))
+def test_repeated_rows_are_no_new_directions(seed):
+    """Ten rows, and what K does not see of the target: eleven directions, and one of rounding errors at most.
+
+    Each small beta on the way magnifies the errors that the basis holds, so that no threshold tells that direction from
+    a true one. K maps it to nothing, and there it ends.
+    """
+    rng = np.random.default_rng(seed)
     X = rng.standard_normal((10, 2)).repeat(6, axis=0)
     K, sample = RBF(gamma=1.0)(X), Sample(targets(rng), None, "target")
     run = KrylovDecomposition(PrecomputedGram(K), sample, folds_of()).extend(50)
 
     assert run.exact
-    assert run.steps <= 11
+    for column in [column for columns in run.columns for column in columns]:
+        assert 8 <= column.steps <= 12
+        t, _ = column.spectrum()
+        assert np.sum(t > 1e-10 * t[0]) <= 10
+    # Rounding of the largest eigenvalue is divided by the smallest lam.
     exact = ExactDecomposition(K, sample, folds_of())
     assert_allclose(run.held_out(0, Tikhonov(), LAMS), exact.held_out(0, Tikhonov(), LAMS), atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_target_in_an_invariant_subspace_needs_no_more_than_that(seed):
+    """Here K does not map rounding errors to nothing: whether they are followed or not, they change nothing."""
+    rng = np.random.default_rng(seed)
+    Q, _ = np.linalg.qr(rng.standard_normal((N, N)))
+    t = np.sort(rng.uniform(0.1, 1, N))[::-1]
+    K, c = N * (Q * t) @ Q.T, rng.standard_normal(5) + 3
+    sample = Sample(Q[:, ::12] @ c[:, None], None, None)
+    for steps in (5, 8, N):
+        run = KrylovDecomposition(PrecomputedGram((K + K.T) / 2), sample).extend(steps)
+        assert run.exact or run.tikhonov_bound(-1, LAMS).training.max() < 1e-9
+        for lam in LAMS:
+            expected = Q[:, ::12] @ (c / (t[::12] + lam)) / N
+            assert_allclose(dual_at(run, Tikhonov(), [lam]).dual[:, 0], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("center", ["target", "features"])
