@@ -192,8 +192,11 @@ def test_values_never_rise_on_an_ill_conditioned_problem():
 
     assert (np.diff(path.values) <= 0).all()
     assert path.values[-1] < path.values[0] / 4
-    # The solver's tolerance of 1e-7 may come in times the largest coefficient, 1e7; 1e-4 is what it does.
-    assert_allclose(path.values, path.bounds, atol=1e-3)
+    # Each of the dual's rows may miss zero by the solver's tolerance, which costs as much times its coefficient, of up
+    # to 1e7. That is seldom so; at how many sizes it is depends on how the processor rounds.
+    apart = np.abs(path.values - path.bounds)
+    assert (apart <= 1e-7 * (np.abs(path.beta).sum(axis=1) + len(y))).all()
+    assert np.median(apart) < 1e-3
 
 
 def test_a_failing_basis_is_replaced_by_a_fresh_start(rng, monkeypatch):
