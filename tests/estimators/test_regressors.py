@@ -301,8 +301,10 @@ def test_groups_reach_the_splitter(data, rng):
 
 @pytest.mark.parametrize("name", FILTERS)
 @pytest.mark.parametrize("rule", ["cv", "gcv", "discrepancy", "balancing"])
-def test_per_target_is_one_fit_for_each_target(name, rule, data):
+def test_per_target_is_one_fit_for_each_target(name, rule, data, rng):
     X, Y, new = data
+    # So much noise that no rule chooses the end of the path, where digits are rounding errors.
+    Y = Y + rng.standard_normal(Y.shape)
     model = SpectralRegressor(gamma=GAMMA, filter=name, rule=rule, per_target=True).fit(X, Y)
     apart = [SpectralRegressor(gamma=GAMMA, filter=name, rule=rule).fit(X, y) for y in Y.T]
     assert_allclose(model.choice_.params, [one.choice_.params[0] for one in apart], rtol=1e-12)
