@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._threads import single_threaded_blas
 from ..filters import Filter, IterativeFilter
 from ..path import Path
 from ..selection import Choice, Rule, Task
@@ -146,6 +147,8 @@ def _gaps(filter: Filter, params: np.ndarray, t: np.ndarray) -> np.ndarray:
     return (above + t[counts]) / 2
 
 
+# Threads of BLAS that have just been used spin on for a while, and would keep those of the products off their cores.
+@single_threaded_blas()
 def follow(
     krylov: KrylovDecomposition,
     filters: list[Filter],
@@ -180,7 +183,7 @@ def follow(
             f"function is within {worst:.1g} of the exact one (root mean square, as a share of the target's). Raise "
             f"{remedy}, end the path at stronger regularization, or use solver='exact'.",
             ConvergenceWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
     for one in followers:
         if one.steps != krylov.steps:

@@ -49,6 +49,8 @@ class KrylovDecomposition(Decomposition):
         For each problem, one column per target.
     n_products : int
         How many vectors K was multiplied by.
+    n_threads : int
+        How many threads share the work of a step: as many as BLAS had when this was made.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class KrylovDecomposition(Decomposition):
         targets = range(sample.y.shape[1])
         self.columns = [[Column(problem, k, self._eps) for k in targets] for problem in self.problems]
         self.n_products = 0
+        self.n_threads = available_threads()
         self._checked: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
@@ -110,24 +113,23 @@ class KrylovDecomposition(Decomposition):
 
         What there was stays: two calls give what one call with the sum of the steps does.
         """
-        n_threads = available_threads()
         with single_threaded_blas():
             for _ in range(steps):
                 active = [column for column in self._all if not column.exact]
                 if not active:
                     break
-                self._step(active, n_threads)
+                self._step(active)
         return self
 
-    def _step(self, active: list[Column], n_threads: int) -> None:
+    def _step(self, active: list[Column]) -> None:
         n = len(self.gram)
         block = np.zeros((len(active), n))
         for row, column in zip(block, active):
             column.write_input(row)
-        products = self.gram.product(block.T, n_threads).T
+        products = self.gram.product(block.T, self.n_threads).T
         self.n_products += len(active)
         noise = self._noise(block, products)
-        threads = n_threads if n * len(active) * self.steps > _FEW else 1
+        threads = self.n_threads if n * len(active) * self.steps > _FEW else 1
         run_tiles(Column.advance, list(zip(active, products, noise)), threads)
 
     def _noise(self, block: np.ndarray, products: np.ndarray) -> np.ndarray:
