@@ -1,4 +1,11 @@
-"""The linear programs of the kernel projection machine for every dimension, one warm-started HiGHS model."""
+r"""The linear programs of the kernel projection machine for every dimension, one warm-started HiGHS model.
+
+.. math:: \min_{\beta \in R^D, b} \sum_i w_i \bigl(1 - y_i (\beta^T F_i + b)\bigr)_+
+
+The dual, maximize :math:`\sum a_i` subject to :math:`0 \le a_i \le w_i`, :math:`\sum_i a_i y_i = 0` and
+:math:`\sum_i a_i y_i F_{ij} = 0` for :math:`j \le D`, gets one row more when D grows by one. The last optimal basis,
+with that row's slack added to it, stays dual feasible, so the dual simplex method goes on from there.
+"""
 
 from __future__ import annotations
 
@@ -81,16 +88,10 @@ def hinge_path(
     spread: np.ndarray | None = None,
     floor: float = 0.0,
 ) -> HingePath:
-    r"""Minimize the hinge loss over the first D columns of F and an intercept, for every D in ``sizes``.
-
-    .. math:: \min_{\beta \in R^D, b} \sum_i w_i \bigl(1 - y_i (\beta^T F_i + b)\bigr)_+
-
-    The dual, maximize :math:`\sum a_i` subject to :math:`0 \le a_i \le w_i`, :math:`\sum_i a_i y_i = 0` and
-    :math:`\sum_i a_i y_i F_{ij} = 0` for :math:`j \le D`, gets one row more when D grows by one. The last optimal
-    basis, with that row's slack added to it, stays dual feasible, so the dual simplex method goes on from there.
+    """Minimize the weighted hinge loss over the first D columns of F and an intercept, for every D in ``sizes``.
 
     Where the optimum is not one point but a face, its point of largest margin is returned: the least
-    :math:`\sum_j \beta_j^2 / s_j`. So equal problems have equal answers, however their rows are written.
+    ``sum(beta**2 / spread)``. So equal problems have equal answers, however their rows are written.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def hinge_path(
     sizes : iterable of int, optional
         Increasing; 1, 2, …, d by default. Sizes left out are not solved.
     spread : ndarray of shape (d,), optional
-        The variances :math:`s_j` of the directions, all one by default.
+        The variances of the directions, all one by default.
     floor : float
         A lower bound of the value that no function can beat: twice the weight of contradicted labels.
 
@@ -119,14 +120,17 @@ def hinge_path(
     >>> path.values.round(9).tolist(), path.floor_from
     ([2.0, 0.0], 2)
     """
-    n, d = F.shape
     # The solver's tolerances are absolute: let them meet weights of about one.
     unit = float(weight.mean())
-    weight, floor = weight / unit, floor / unit
-    sizes = np.arange(1, d + 1) if sizes is None else np.asarray(list(sizes))
-    spread = np.ones(d) if spread is None else spread
-    rows = y[:, None] * np.column_stack([np.ones(n), F])
-    values, bounds, x = np.empty(len(sizes)), np.empty(len(sizes)), np.zeros((len(sizes), d + 1))
+    sizes = np.arange(1, F.shape[1] + 1) if sizes is None else np.asarray(list(sizes))
+    spread = np.ones(F.shape[1]) if spread is None else spread
+    rows = y[:, None] * np.column_stack([np.ones(len(F)), F])
+    path = _follow(rows, weight / unit, sizes, spread, floor / unit)
+    return path._replace(values=unit * path.values, bounds=unit * path.bounds)
+
+
+def _follow(rows: np.ndarray, weight: np.ndarray, sizes: np.ndarray, spread: np.ndarray, floor: float) -> HingePath:
+    values, bounds, x = np.empty(len(sizes)), np.empty(len(sizes)), np.zeros((len(sizes), rows.shape[1]))
     model, floor_from = _Dual(rows[:, 0], weight), None
     for i, size in enumerate(sizes):
         model.extend(rows[:, 1 + model.size : 1 + size])
@@ -137,10 +141,10 @@ def hinge_path(
         if i and values[i] > values[i - 1]:
             # What was best without the new direction is still there; only rounding can make something else look worse.
             values[i], x[i] = values[i - 1], x[i - 1]
-        if values[i] <= floor + FLOOR_TOL * n:
+        if values[i] <= floor + FLOOR_TOL * len(rows):
             values[i:], bounds[i:], x[i:], floor_from = values[i], bounds[i], x[i], int(size)
             break
-    return HingePath(sizes, unit * values, unit * bounds, x[:, 1:], x[:, 0], floor_from, model.n_pivots)
+    return HingePath(sizes, values, bounds, x[:, 1:], x[:, 0], floor_from, model.n_pivots)
 
 
 class _Optimum(NamedTuple):

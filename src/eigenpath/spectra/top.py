@@ -95,8 +95,7 @@ def top_eigenpairs(
     >>> bool((pairs.residuals < 1e-5).all())
     True
     """
-    n = operator.shape[0]
-    if not 1 <= k <= n:
+    if not 1 <= k <= (n := operator.shape[0]):
         raise ValueError(f"k={k!r} is not valid: it must be between 1 and n = {n}.")
     if exact_is_faster(n, k):
         return exact_pairs(_dense(operator), k, center=center, sample_weight=sample_weight)
