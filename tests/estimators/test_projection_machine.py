@@ -11,7 +11,8 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenpath.estimators.projection_machine import KernelProjectionMachine as KPM
-from eigenpath.kernels import RBF, Laplacian, Linear
+from eigenpath.kernels import RBF, Laplacian, Linear, Precomputed
+from eigenpath.projection import directions
 
 
 @parametrize_with_checks([KPM(cv=2), KPM(rule="penalty", cv=2)])
@@ -116,14 +117,26 @@ def test_named_kernels_fit_without_any_parameter(kernel, gamma, rng):
     assert KPM(kernel, gamma=gamma, cv=2).fit(X, y).score(X, y) > 0.8
 
 
-def test_an_indefinite_kernel_needs_a_tolerance(rng):
-    X = rng.standard_normal((40, 3))
+@pytest.mark.parametrize("n", [40, 400])
+def test_an_indefinite_kernel_needs_a_tolerance(n, rng):
+    """Whether or not there are more points than directions."""
+    X = rng.standard_normal((n, 3))
     y = X[:, 0] + X[:, 1] > 0
 
     with pytest.raises(ValueError, match="raise psd_tol"):
         KPM("sigmoid", cv=2).fit(X, y)
     model = KPM("sigmoid", cv=2, psd_tol=1.0).fit(X, y)
     assert (model.eigenvalues_ > 0).all() and model.score(X, y) > 0.8
+
+
+def test_a_kernel_that_is_positive_semidefinite_by_its_formula_is_not_judged(moons, monkeypatch):
+    judged = []
+    monkeypatch.setattr(directions, "_judge_smallest", lambda *args: judged.append(args))
+    KPM(max_components=5, cv=2).fit(*moons)
+
+    assert not judged
+    KPM(["sigmoid", "rbf"], max_components=5, cv=2).fit(*moons)
+    assert len(judged) == 1
 
 
 def test_sparse_rows(moons):
@@ -335,6 +348,9 @@ def test_record_is_a_table(fitted):
         ({"n_components": 2.5}, r"n_components=2.5 is not valid"),
         ({"max_components": True}, r"max_components=True is not valid"),
         ({"n_components": 9, "max_components": 4}, r"n_components=9 is more than max_components=4"),
+        ({"psd_tol": -0.1}, r"psd_tol must be a number, not negative, or None, got -0.1"),
+        ({"psd_tol": np.nan}, r"psd_tol must be a number, not negative, or None, got nan"),
+        ({"psd_tol": "small"}, r"psd_tol must be a number, not negative, or None, got 'small'"),
         ({"rule": "bic"}, r"rule must be one of 'cv', 'penalty', got 'bic'"),
         ({"cv": None}, r"cv=None leaves rule='cv' without folds"),
         ({"cv": 1}, r"cv=1 must be at least 2 folds"),
@@ -432,3 +448,24 @@ def test_refitting_forgets(moons):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clone(model).fit(RBF(gamma=1.0)(X), y)
+
+
+def test_kernel_params_reach_a_callable():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    options = {"max_components": 5, "cv": 3}
+
+    def bell(X, Z, gamma=1.0):
+        return RBF(gamma=gamma)(X, Z)
+
+    given = KPM(bell, kernel_params={"gamma": 0.01}, **options).fit(X, y)
+    named = KPM(RBF(gamma=0.01), **options).fit(X, y)
+    assert_allclose(given.eigenvalues_, named.eigenvalues_, rtol=1e-9)
+
+
+def test_a_multiple_of_a_given_matrix_is_that_multiple():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    K = RBF(gamma=1.0)(X)
+    options = {"max_components": 5, "cv": 3}
+    named = KPM(3.0 * RBF(gamma=1.0), **options).fit(X, y)
+    given = KPM(3.0 * Precomputed(), **options).fit(K, y)
+    assert_allclose(given.decision_function(K), named.decision_function(X), rtol=1e-6, atol=1e-8)

@@ -7,9 +7,9 @@ from math import factorial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from eigenpath.kernels import _matern
+from eigenpath.kernels import Matern, _matern
 from eigenpath.kernels._matern import matern
 
 R2 = [1e-30, 1e-14, 1e-8, 1e-3, 0.1, 0.7, 2.0, 9.0, 60.0, 400.0]
@@ -55,3 +55,25 @@ def test_precision_nan_and_place(nu):
     assert values.dtype == np.float32
     assert np.isnan(values[2])
     assert_allclose(values[:2], matern(np.array([0.0, 1.0]), nu), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("nu", [0.01, 0.5, 1.0, 1.5, 2.5, 7.3, 20.0, 24.99, 25.0, 1e3, 1e12, np.inf])
+def test_however_far_the_value_is_zero(nu, dtype):
+    """Where the power of s overflows, where s squared does, and at infinity."""
+    assert_array_equal(matern(np.array([1e9, 1e34, np.finfo(dtype).max, np.inf], dtype), nu), 0)
+
+
+@pytest.mark.parametrize("nu", [0.01, 0.3, 0.5, 1.5, 2.5, 7.3, 24.99, 25.0, 1e12])
+def test_values_fall_with_the_distance(nu):
+    values = matern(np.concatenate([[0], np.logspace(-20, 12, 500)]), nu)
+
+    # Next to 1, the rounding of the Bessel function.
+    assert (np.diff(values) <= 5e-14).all()
+    assert values[0] == 1 and values[-1] == 0
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 3.3, 20.0, 40.0, np.inf])
+@pytest.mark.parametrize("far", [1e17, 1e200])
+def test_rows_far_apart_have_nothing_in_common(nu, far):
+    assert_array_equal(Matern(nu=nu, gamma=1.0)([[0.0], [far]]), np.eye(2))

@@ -37,6 +37,13 @@ def test_other_parameters_go_to_the_kernel():
         as_kernel("rbf", nu=0.5)
 
 
+@pytest.mark.parametrize("name", [name for name in sorted(KERNELS) if not KERNELS[name]().get_params()])
+@pytest.mark.parametrize("unknown", ["nu", "args", "kwargs"])
+def test_a_kernel_without_parameters_says_so(name, unknown):
+    with pytest.raises(TypeError, match=f"kernel='{name}' has no parameter '{unknown}'; it has none"):
+        as_kernel(name, **{unknown: 1})
+
+
 def test_kernels_are_returned_as_they_are():
     kernel = RBF() + Matern()
     assert as_kernel(kernel, gamma=3.0) is kernel

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenpath.kernels import RBF
+from eigenpath.projection import directions
 from eigenpath.projection.directions import RANK_TOL, principal_directions
 from eigenpath.spectra.top import TopSolver
 
@@ -81,3 +82,43 @@ def test_few_directions_of_many_points_are_the_same_by_either_route(converged, r
 def test_a_zero_kernel_has_no_directions():
     with pytest.raises(ValueError, match="kernel matrix is zero"):
         principal_directions(np.zeros((3, 3)), np.ones(3))
+
+
+@pytest.mark.parametrize("n", [100, 800])
+def test_an_eigenvalue_far_below_zero_is_found_beyond_the_leading_ones(n, psd_matrix):
+    """Twenty of 100 are LAPACK's, twenty of 800 Lanczos's. Weights of 2 double the eigenvalues."""
+    K, weight = psd_matrix(np.append(np.linspace(2, 1, n - 1), -0.5)), np.full(n, 2.0)
+    before = K.copy()
+
+    for psd_tol in (None, 0.0, 0.2499):
+        with pytest.raises(ValueError, match=r"its smallest eigenvalue is -1 and its largest 4\. .* raise psd_tol"):
+            principal_directions(K, weight, 20, psd_tol)
+    leading = principal_directions(K, weight, 20, psd=True)
+    for psd_tol in (0.2501, 1.0, np.inf):
+        assert_array_equal(principal_directions(K, weight, 20, psd_tol).values, leading.values)
+    assert_array_equal(K, before)
+
+
+def test_an_eigenvalue_below_zero_by_rounding_is_none(psd_matrix):
+    K = psd_matrix(np.append(np.ones(30), np.zeros(70)))
+
+    assert np.linalg.eigvalsh(K)[0] < 0
+    assert len(principal_directions(K, np.ones(100), 10).values) == 10
+
+
+@pytest.mark.parametrize("least", [-0.9, -5.0])
+def test_all_of_the_negative_part_may_be_cut_off(least, psd_matrix):
+    """Also one that is larger than the rest."""
+    K = psd_matrix(np.append(np.linspace(1, 0, 49), least))
+
+    assert_allclose(principal_directions(K, np.ones(50), 5, 1.0).values, np.linspace(1, 0, 49)[:5], rtol=1e-12)
+
+
+def test_what_is_known_to_be_positive_semidefinite_is_not_looked_at_twice(points, monkeypatch):
+    judged = []
+    monkeypatch.setattr(directions, "_judge_smallest", lambda *args: judged.append(args))
+    _, K = points
+
+    for n_components, psd, calls in [(7, True, 0), (20, False, 0), (7, False, 1)]:
+        principal_directions(K, np.ones(20), n_components, psd=psd)
+        assert len(judged) == calls

@@ -1,5 +1,8 @@
 """The warm-started linear programs against programs solved one by one, in the primal, by another interface."""
 
+from concurrent.futures import ThreadPoolExecutor
+
+import highspy
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -224,3 +227,29 @@ def test_a_status_other_than_optimal_is_an_error_that_names_it(rng, monkeypatch)
 
     with pytest.raises(RuntimeError, match=r"in 1 directions ended with HiGHS status 'Iteration limit reached'"):
         hinge_path(*problem(rng), np.ones(60))
+
+
+def small_program(threads):
+    """Run a program of the user's with so many threads; HiGHS keeps them for the Python thread until that ends."""
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", threads)
+    solver.addVar(0, 1)
+    return solver.run()
+
+
+def test_programs_of_the_same_thread_may_have_used_several_threads(rng):
+    F, y = problem(rng)
+
+    def after_another_program():
+        first = small_program(2)
+        return first, hinge_path(F, y, np.ones(60)), small_program(2)
+
+    with ThreadPoolExecutor(1) as pool:
+        first, path, again = pool.submit(after_another_program).result()
+    alone = hinge_path(F, y, np.ones(60))
+
+    assert first == again == highspy.HighsStatus.kOk
+    assert_array_equal(path.beta, alone.beta)
+    assert_array_equal(path.values, alone.values)
+    assert path.n_pivots == alone.n_pivots

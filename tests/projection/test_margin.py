@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from eigenpath.projection.margin import INTERCEPT_SCALE, largest_margin
+from eigenpath.projection.margin import INTERCEPT_SCALE, _shortest, largest_margin
 
 
 def face(rng, n_equal, n=30, d=6):
@@ -52,6 +52,20 @@ def test_a_single_point_is_returned_as_it_is(rng):
     rows, equal, outside, start = face(rng, 7)
 
     assert_allclose(largest_margin(rows, equal, outside, np.ones(6), start), start, atol=1e-9)
+
+
+def test_a_single_point_that_rounding_puts_outside_is_returned_as_it_is():
+    """One margin fixes everything, and the other is missed by a millionth."""
+    rows = np.array([[1e-3, 0.0], [0.0, 1.0], [0.0, 1.0 - 1e-6]])
+    start = np.array([1e3, 1.0])
+    found = largest_margin(rows, np.array([True, True, False]), np.ones(3, dtype=bool), np.ones(1), start)
+
+    assert_array_equal(found, start)
+
+
+@pytest.mark.parametrize("n_free", [0, 2])
+def test_there_is_no_shorter_point_than_the_origin(n_free):
+    assert _shortest(np.ones((1, n_free)), np.array([1e-6]), 0.0) is None
 
 
 def test_a_face_that_holds_the_shortest_point_needs_no_search():

@@ -84,6 +84,17 @@ def test_a_size_beyond_the_rank_is_an_error_that_names_the_rank(data, rng):
         study(X @ X.T, W, folds, 3, n_components=3)
 
 
+def test_a_kernel_matrix_is_judged_as_a_whole_unless_it_is_known(data, psd_matrix):
+    """The folds' parts are not: no part has a smaller eigenvalue, but its largest may be smaller too."""
+    _, W, folds = data
+    K = psd_matrix(np.append(np.linspace(2, 1, 59), -0.5))
+
+    with pytest.raises(ValueError, match=r"its smallest eigenvalue is -0\.5"):
+        study(K, W, folds, 4)
+    allowed, known = study(K, W, folds, 4, psd_tol=0.2501), study(K, W, folds, 4, psd=True)
+    assert_array_equal(allowed.path.fold_errors, known.path.fold_errors)
+
+
 def test_ties_go_to_the_smaller_size():
     third = 1 / 3
     criterion = np.array([0.5, third + 1e-16, third, 1 - 2 * third, 0.4])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,8 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         heuristic); no folds are needed for it. In both, ties go to the smaller D.
     cv : int, scikit-learn splitter, iterable of (train, test), or None, default=5
         A number asks for that many shuffled stratified folds; there are fewer if a class has fewer rows. With
-        ``rule="penalty"`` or a given ``n_components`` folds only serve `predict_proba`; None then leaves both out.
+        ``rule="penalty"``, or one kernel and a given ``n_components``, folds only serve `predict_proba`; None then
+        leaves both out.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of classes. ``"balanced"`` gives all classes the same total weight.
     psd_tol : float, optional
@@ -181,6 +182,8 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         pairwise = self.__sklearn_tags__().input_tags.pairwise
         if pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(f"kernel='precomputed' needs a square matrix of kernel values, got X of shape {X.shape}.")
+        # A fit that is interrupted leaves the estimator unfitted.
+        self.__dict__.pop("alpha_", None)
         points = make_points(X, weight, merge=not pairwise)
         W = points.weigh(code, weight, len(self.classes_))
         folds = class_folds(self.cv, X, code, weight, self.classes_, points, self.random_state)
@@ -235,8 +238,11 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         self._keep(best, W)
 
     def _study(self, kernel: Any, W: np.ndarray, folds: list) -> Study:
+        if self.psd_tol is not None and not (isinstance(self.psd_tol, Real) and self.psd_tol >= 0):
+            raise ValueError(f"psd_tol must be a number, not negative, or None, got {self.psd_tol!r}.")
         longest = min(self.n_components or self.max_components or MAX_COMPONENTS, len(W))
-        return study(kernel(self.X_fit_), W, folds, longest, self.n_components, self.rule, self.psd_tol)
+        K = kernel(self.X_fit_)
+        return study(K, W, folds, longest, self.n_components, self.rule, self.psd_tol, kernel.psd)
 
     def _warn_of_rank(self) -> None:
         if self.max_components is not None and len(self.path_) < (self.n_components or self.max_components):
@@ -256,8 +262,8 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         self.intercept_path_ = np.stack([path.intercept for path in paths], axis=1)
         self.beta_, self.intercept_ = self.beta_path_[D - 1, :, :D], self.intercept_path_[D - 1]
         self._lift = W.sum(axis=1)[:, None] * self.components_ / self.eigenvalues_
-        self.alpha_ = self.beta_ @ self._lift[:, :D].T
         self.sharpness_ = fit_sharpness(best.held_out, best.held_out_weight) if len(best.held_out) else None
+        self.alpha_ = self.beta_ @ self._lift[:, :D].T
 
     def decision_function(self, X):
         """The function(s) whose sign, or largest value, is the label.
@@ -286,7 +292,10 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         return np.concatenate([self._cross(block) @ coefficients for block in blocks])
 
     def _cross(self, X) -> np.ndarray:
-        return X[:, self.fit_rows_] if self.kernel_.pairwise else self.kernel_(X, self.X_fit_)
+        if not self.kernel_.pairwise:
+            return self.kernel_(X, self.X_fit_)
+        # The kernel may be a multiple of X; of the training rows it only needs the number.
+        return self.kernel_(X[:, self.fit_rows_], self.fit_rows_)
 
     def predict(self, X):
         """Labels of the rows of X, shape (m,)."""
@@ -356,6 +365,9 @@ class KernelProjectionMachine(ClassifierMixin, BaseEstimator):
         """What was chosen and why, in words and numbers."""
         check_is_fitted(self)
         return projection_summary(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "alpha_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

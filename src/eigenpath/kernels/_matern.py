@@ -13,6 +13,8 @@ __all__ = ["matern"]
 # From this nu on the expansion for large orders is exact to rounding, and Bessel functions soon overflow.
 _LARGE = 25.0
 _TERMS = 12
+# From this s^2 on, and this R2, all correlations are smaller than the smallest number.
+_FAR = 1e6
 
 
 def matern(R2: np.ndarray, nu: float) -> np.ndarray:
@@ -20,6 +22,8 @@ def matern(R2: np.ndarray, nu: float) -> np.ndarray:
     if nu == np.inf:
         R2 *= -0.5
         return np.exp(R2, out=R2)
+    # Farther away powers overflow, and zero times infinity would be NaN.
+    np.minimum(R2, _FAR / min(2 * nu, 1.0), out=R2)
     if nu in _HALF_INTEGERS:
         R2 *= 2 * nu
         s = np.sqrt(R2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any
 
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
@@ -77,7 +76,7 @@ def as_kernel(
 def _by_name(name: str, given: dict[str, Any], kernel_params: dict[str, Any]) -> Kernel:
     if name not in KERNELS:
         raise ValueError(f"kernel={name!r} is not known: use one of {sorted(KERNELS)}, a Kernel or a function f(X, Z).")
-    accepted = set(signature(KERNELS[name].__init__).parameters) - {"self"}
-    if unknown := sorted(set(kernel_params) - accepted):
-        raise TypeError(f"kernel={name!r} has no parameter {unknown[0]!r}; it has {sorted(accepted)}.")
+    accepted = KERNELS[name]._get_param_names()
+    if unknown := sorted(set(kernel_params) - set(accepted)):
+        raise TypeError(f"kernel={name!r} has no parameter {unknown[0]!r}; it has {accepted or 'none'}.")
     return KERNELS[name](**{key: value for key, value in given.items() if key in accepted} | kernel_params)

@@ -50,6 +50,7 @@ def fit_machines(
     n_components: int | None = None,
     sizes: Iterable[int] | None = None,
     psd_tol: float | None = None,
+    psd: bool = False,
 ) -> Machines:
     """Solve every size (or ``sizes``, where those above the rank are answered by the rank) for every problem.
 
@@ -58,8 +59,10 @@ def fit_machines(
     K : ndarray of shape (m, m)
     W : ndarray of shape (m, C)
         The weight of each class at each point; every row and every column has a positive entry.
+    psd_tol, psd
+        See `principal_directions`.
     """
-    directions = principal_directions(K, W.sum(axis=1), n_components, psd_tol)
+    directions = principal_directions(K, W.sum(axis=1), n_components, psd_tol, psd)
     F, spread = directions.features, directions.values / directions.total
     paths = [_one_path(F, positive, negative, spread, sizes) for positive, negative in targets(W)]
     return Machines(directions, paths)
@@ -91,7 +94,8 @@ def held_out_scores(
     """
     seen, asked = np.flatnonzero(train.any(axis=1)), np.flatnonzero(test.any(axis=1))
     W = train[seen]
-    machines = fit_machines(K[np.ix_(seen, seen)], W, n_components, sizes, psd_tol)
+    # Whether K is positive semidefinite is judged on the whole of it.
+    machines = fit_machines(K[np.ix_(seen, seen)], W, n_components, sizes, psd_tol, psd=True)
     return machines.scores(K[np.ix_(asked, seen)] @ machines.directions.lift(W.sum(axis=1)))
 
 

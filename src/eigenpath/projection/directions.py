@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigvalsh
 
 from ..spectra.eigen import Eigen, clip_spectrum, symmetric_eigen
 from ..spectra.top import TopSolver, exact_is_faster
@@ -16,6 +17,8 @@ __all__ = ["RANK_TOL", "Directions", "principal_directions"]
 RANK_TOL = float(np.sqrt(np.finfo(np.float64).eps))
 # Of each eigenvalue, what its residual may be when only the leading pairs are computed.
 TOP_TOL = 1e-10
+# The least that `clip_spectrum` takes for psd_tol if nothing is said.
+PSD_TOL = 1e-10
 
 
 class Directions(NamedTuple):
@@ -46,11 +49,16 @@ class Directions(NamedTuple):
 
 
 def principal_directions(
-    K: np.ndarray, weight: np.ndarray, n_components: int | None = None, psd_tol: float | None = None
+    K: np.ndarray,
+    weight: np.ndarray,
+    n_components: int | None = None,
+    psd_tol: float | None = None,
+    psd: bool = False,
 ) -> Directions:
     """Decompose the kernel matrix of points with positive weights; at most so many directions, and none past the rank.
 
-    ``psd_tol`` is the share of the largest eigenvalue that others may fall below zero; those are no directions.
+    ``psd_tol`` is the share of the largest eigenvalue that others may fall below zero; those are no directions. With
+    ``psd`` the matrix is known to be positive semidefinite, and no eigenvalue past ``n_components`` is looked at.
 
     Examples
     --------
@@ -59,6 +67,8 @@ def principal_directions(
     array([9., 4.])
     """
     eigen = _leading(K, weight, n_components, psd_tol)
+    if not psd and len(eigen.values) < len(K):
+        _judge_smallest(K, weight, eigen.values, psd_tol)
     if eigen.values[0] <= 0:
         raise ValueError(
             "the kernel matrix is zero, so there is no direction to project on. Check X for rows that are all zero and "
@@ -74,8 +84,25 @@ def _leading(K: np.ndarray, weight: np.ndarray, k: int | None, psd_tol: float | 
         pairs = TopSolver(K, sample_weight=weight, random_state=0).solve(k, tol=TOP_TOL)
         if pairs.converged == k:
             return Eigen(clip_spectrum(pairs.values, psd_tol=psd_tol), pairs.vectors)
+    return symmetric_eigen(_scaled(K, weight), k, overwrite=True, psd_tol=psd_tol)
+
+
+def _judge_smallest(K: np.ndarray, weight: np.ndarray, values: np.ndarray, psd_tol: float | None) -> None:
+    """Make sure that no eigenvalue of ``S K S`` is too far below zero, given the leading ones."""
+    shifted = _scaled(K, weight)
+    shifted.flat[:: len(K) + 1] += (PSD_TOL if psd_tol is None else psd_tol) * values[0]
+    # Eigenvalues next to zero are many, and iterations take long to tell how far below they go. A Cholesky factor
+    # takes a fraction of what the leading pairs take, and exists if none is below the shift.
+    try:
+        cholesky(shifted.T, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        low = eigvalsh(_scaled(K, weight).T, overwrite_a=True, check_finite=False, subset_by_index=(0, 0))
+        clip_spectrum(np.append(values, low), psd_tol=psd_tol)
+
+
+def _scaled(K: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """``S K S``; a product with roots of one is a copy too, and exact."""
     root = np.sqrt(weight)
-    # A product with roots of one is a copy too, and exact.
     scaled = root[:, None] * K
     scaled *= root
-    return symmetric_eigen(scaled, k, overwrite=True, psd_tol=psd_tol)
+    return scaled

@@ -21,10 +21,11 @@ __all__ = ["HingePath", "hinge_path"]
 
 # The two simplex methods, in the solver's numbers.
 DUAL, PRIMAL = 1, 4
-# One thread for each model: these programs are small, and callers run several of them side by side. Presolve would
-# throw the last basis away. Scaling can hide that a basis is near to singular, and the rows are of one size already.
-# Devex weights (1) are the fastest here. Entries below 1e-9 would be dropped by default, which moves scores as soon as
-# coefficients are large.
+# One thread for each model: these programs are small, and callers run several of them side by side. HiGHS keeps that
+# number for the Python thread: a later program of the user's there must ask for as many or for 0, or call
+# Highs.resetGlobalScheduler first. Presolve would throw the last basis away. Scaling can hide that a basis is near to
+# singular, and the rows are of one size already. Devex weights (1) are the fastest here. Entries below 1e-9 would be
+# dropped by default, which moves scores as soon as coefficients are large.
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,
@@ -216,7 +217,11 @@ class _Dual:
         return status == highspy.HighsModelStatus.kOptimal
 
     def _run(self) -> highspy.HighsModelStatus:
-        self.solver.run()
+        if self.solver.run() == highspy.HighsStatus.kError:
+            # An earlier program of this Python thread may have set another number of threads, and HiGHS refuses ours.
+            # With 0 it takes what is there, of which this simplex method uses one.
+            self.solver.setOptionValue("threads", 0)
+            self.solver.run()
         self.n_pivots += max(self.solver.getInfo().simplex_iteration_count, 0)
         return self.solver.getModelStatus()
 

@@ -62,6 +62,8 @@ def _shortest(rows: np.ndarray, need: np.ndarray, size: float) -> np.ndarray | N
     slack = 1e-9 * (1 + size)
     if (need <= slack).all():
         return np.zeros(rows.shape[1])
+    if size == 0:
+        return None
     # Least distance programming: the residual of a non-negative least-squares problem points along t. Dividing by the
     # size keeps its last entry away from cancellation.
     system = np.vstack([rows.T, need / size])

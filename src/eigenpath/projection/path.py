@@ -126,6 +126,7 @@ def study(
     n_components: int | None = None,
     rule: str = "cv",
     psd_tol: float | None = None,
+    psd: bool = False,
 ) -> Study:
     """Solve every size on all the points, hold the folds out, and choose a size (unless ``n_components`` is one).
 
@@ -136,8 +137,10 @@ def study(
         The weight of each class at each point.
     folds : sequence of Fold
         The rule ``"cv"`` holds them out at every size, ``"penalty"`` only at the chosen one.
+    psd_tol, psd
+        See `principal_directions`.
     """
-    machines = fit_machines(K, W, max_components, psd_tol=psd_tol)
+    machines = fit_machines(K, W, max_components, psd_tol=psd_tol, psd=psd)
     rank = len(machines.directions.values)
     if n_components is not None and n_components > rank:
         raise ValueError(
@@ -145,8 +148,8 @@ def study(
             "distinct rows of positive weight). Lower it, or use a narrower kernel."
         )
     scores, sizes = machines.scores(machines.directions.features), machines.paths[0].sizes
-    risks, slope = hinge_risks(scores, W), None
-    criterion, asked = risks, sizes
+    criterion = risks = hinge_risks(scores, W)
+    slope, asked = None, sizes
     if rule == "penalty":
         criterion, slope = penalized_risks(risks, machines.floor_from)
         asked = np.array([n_components or smallest_best(criterion)])
@@ -157,14 +160,12 @@ def study(
     if rule == "cv":
         criterion = fold_errors.mean(axis=0) if len(folds) else np.full(len(sizes), np.nan)
     path = ProjectionPath(sizes, risks, error_rates(scores, W), fold_errors, criterion, machines.floor_from, slope)
-    chosen = n_components or smallest_best(criterion)
-    at = int(np.searchsorted(asked, chosen))
-    none = np.empty((0, len(machines.paths)))
+    at = int(np.searchsorted(asked, chosen := n_components or smallest_best(criterion)))
     return Study(
         machines,
         path,
         chosen,
-        np.concatenate([none, *(f[:, at] for f in held_out)]),
+        np.concatenate([np.empty((0, len(machines.paths))), *(f[:, at] for f in held_out)]),
         np.concatenate([W[:0], *(_present(fold.test) for fold in folds)]),
     )
 
