@@ -237,6 +237,15 @@ def test_class_weights_are_weights_of_rows(own, data, rng):
     assert not np.allclose(given.decision_function(new), plain.decision_function(new), rtol=1e-3)
 
 
+def test_a_class_weight_of_zero_leaves_the_rows_of_a_class_out(data):
+    X, y, new = data
+    model = SpectralClassifier(gamma=GAMMA, class_weight={0: 1, 1: 0, 2: 1})
+    by_row = SpectralClassifier(gamma=GAMMA).fit(X, y, 1.0 * (y != 1))
+    assert_allclose(model.fit(X, y).decision_function(new), by_row.decision_function(new), rtol=1e-9)
+    with pytest.raises(ValueError, match=r"class_weight=.* and a positive one for a class whose rows have weight"):
+        model.fit(X, y, 1.0 * (y == 1))
+
+
 def test_labels_name_the_classes_in_class_weights(data):
     X, y, new = data
     words = np.array(["b", "a", "c"])[y]
@@ -282,6 +291,10 @@ def test_balancing_finds_the_rare_class(rng):
     [
         ({"class_weight": "even"}, r"class_weight must be a dict, 'balanced' or None, got 'even'"),
         ({"class_weight": {9: 1.0}}, r"The classes, \[0, 1, 2\], are not in class_weight"),
+        ({"class_weight": {0: -1, 1: 1, 2: 1}}, r"class_weight=\{0: -1, 1: 1, 2: 1\} must hold finite numbers, not"),
+        ({"class_weight": {0: np.inf, 1: 1, 2: 1}}, r"class_weight=\{0: inf, .*\} must hold finite numbers, not neg"),
+        ({"class_weight": {0: 1, 1: np.nan, 2: 1}}, r"class_weight=\{.* 1: nan, .*\} must hold finite numbers, not"),
+        ({"class_weight": {0: 0, 1: 0, 2: 0}}, r"class_weight=\{0: 0, .*\} must hold .*, and a positive one for"),
         ({"scoring": "mse"}, r"scoring='mse' is for regression"),
         ({"scoring": "accurate"}, r"scoring must be one of .* got 'accurate'"),
         ({"cv": 70}, r"cv=70 must lie between 2 and the number of rows, n_samples = 60"),

@@ -107,6 +107,20 @@ def test_shares_and_counts_mix_in_one_call():
     assert_array_equal(np.count_nonzero(TSVD().gains(t, [0.8, 3, 0.1, 0]), axis=1), [2, 3, 1, 0])
 
 
+@pytest.mark.parametrize("value", [0.3, [0.5, 3], np.array([0.2, 0.9]), np.float32(0.5)])
+def test_shares_of_variance_refer_to_the_whole_spectrum(value):
+    assert TSVD(n_components=value).whole is True
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [TSVD(), TSVD(0), TSVD(3), TSVD(1.0), TSVD([0, 1, 5]), TSVD("all"), TSVD(lam=0.3), Tikhonov(0.3), Landweber(3)],
+    ids=repr,
+)
+def test_thresholds_and_numbers_do_not_refer_to_the_whole_spectrum(filter):
+    assert filter.whole is False
+
+
 def test_limits_at_zero():
     t, lams = np.array([1.0, 0.0]), [0.25, 1e-8]
     assert_allclose(Tikhonov().gains(t, lams)[:, 1], [4, 1e8], rtol=4 * EPS)

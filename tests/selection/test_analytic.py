@@ -230,11 +230,12 @@ def test_the_a_priori_choice_is_the_theorems(K, Y, weight, eta):
     """On the scale of K/n with n the sum of weights, and times n where the scale is that of K."""
     n = N if weight is None else weight.sum()
     lam = 2 * np.sqrt(2) * 1.7 * np.log(4 / eta) / np.sqrt(n)
-    choice = APriori(eta=eta).choose(make_path(K, Y, weight), Task(kappa2=1.7))
+    path = make_path(K, Y, weight, filter=Tikhonov())
+    choice = APriori(eta=eta).choose(path, Task(kappa2=1.7))
     assert_allclose(choice.params, [lam])
     assert choice.why == f"lam = {lam:.4g} a priori, from n = {n:g}, kappa^2 = 1.7 and eta = {eta:g}"
-    assert_allclose(APriori(eta=eta, kappa2=3.4).choose(make_path(K, Y, weight), Task(kappa2=1.7)).params, [2 * lam])
-    by_k = APriori(eta=eta).choose(make_path(K, Y, weight, normalize=False), Task(kappa2=1.7))
+    assert_allclose(APriori(eta=eta, kappa2=3.4).choose(path, Task(kappa2=1.7)).params, [2 * lam])
+    by_k = APriori(eta=eta).choose(make_path(K, Y, weight, filter=Tikhonov(), normalize=False), Task(kappa2=1.7))
     assert_allclose(by_k.params, [lam * n])
     assert np.isnan(choice.value) and not APriori.comparable
 
@@ -252,6 +253,35 @@ def test_the_a_priori_choice_is_turned_into_every_filters_parameter(K, Y, name):
     assert choice.fixed.value == choice.params[0]
     # It is the filter's, also where it is not on the path.
     assert path.coefficients(choice.filter, choice.params).dual.shape == (N, 2)
+
+
+@any_filter
+@pytest.mark.parametrize("normalize", [True, False])
+def test_the_a_priori_choice_is_the_nearest_of_the_parameters_given(K, Y, name, normalize):
+    """Near as ratios of lam: 0.02 is nearer to 0.1 than to 0.001."""
+    scale = 1 if normalize else N
+    t = make_path(K, Y, normalize=normalize).t
+    given = [FILTERS[name]().at_lam(scale * lam, t) for lam in (0.001, 0.1)]
+    path = make_path(K, Y, filter=FILTERS[name]().with_value(given), normalize=normalize)
+    unit = 2 * np.sqrt(2) * np.log(4 / 0.05) / np.sqrt(N)
+    for lam, nearest in ((0.005, 0), (0.02, 1), (50.0, 1), (1e-9, 0)):
+        choice = APriori(kappa2=lam / unit).choose(path, Task())
+        assert choice.params[0] == path.params[choice.index[0]] == given[nearest]
+        assert choice.index.shape == (1,)
+        assert choice.why.startswith(f"of the parameters given the nearest to lam = {scale * lam:.4g} a priori, from n")
+
+
+def test_parameters_that_learn_nothing_or_all_are_far_from_any_lam(K, Y):
+    path = make_path(K, Y, filter=TSVD(n_components=[0, 5, 1000]))
+    assert APriori(kappa2=1.0).choose(path, Task()).params.tolist() == [5]
+
+
+@any_filter
+def test_a_parameter_that_is_fixed_is_the_a_priori_choice_too(K, Y, name):
+    path = make_path(K, Y, filter=FILTERS[name]().with_value(6))
+    choice = APriori().choose(path, Task())
+    assert choice.params.tolist() == [6] and choice.index.tolist() == [0] and choice.fixed.value == 6
+    assert choice.why == "the only parameter on the path"
 
 
 @pytest.mark.parametrize("eta", [0.0, 1.0, -0.1, 5.0, np.nan])
@@ -273,3 +303,35 @@ def test_bounds_of_the_kernel_that_make_no_sense_are_named(K, Y, kappa2):
 def test_a_constant_target_is_fitted_by_its_mean(K, rule, name):
     path = make_path(K, np.full((N, 1), 3.0), filter=FILTERS[name]())
     assert rule.choose(path, Task()).index[0] == 0
+
+
+BY_NUMBER_OF_ROWS = pytest.mark.parametrize(
+    "rule", [GCV(), Discrepancy(), Balancing(), Balancing(noise=0.1), APriori(kappa2=1.0)], ids=repr
+)
+
+
+@BY_NUMBER_OF_ROWS
+@any_filter
+@centered
+def test_weights_that_sum_to_one_are_named(K, Y, rule, name, center):
+    path = make_path(K, Y, np.full(N, 1 / N), center, FILTERS[name]())
+    message = r"sample_weight sums to 1, but a weight counts .* Multiply sample_weight by the number of rows\."
+    with pytest.raises(ValueError, match=message):
+        rule.choose(path, Task())
+
+
+@BY_NUMBER_OF_ROWS
+def test_a_given_parameter_needs_no_number_of_rows(K, Y, rule):
+    path = make_path(K, Y, np.full(N, 1 / N), filter=Tikhonov(0.1))
+    assert rule.choose(path, Task()).params.tolist() == [0.1]
+
+
+@BY_NUMBER_OF_ROWS
+def test_one_row_is_not_a_matter_of_weights(rule):
+    for center, weight in ((None, None), (None, np.ones(1)), ("target", None)):
+        sample = Sample(np.ones((1, 1)), weight, center)
+        path = Path(ExactDecomposition(np.ones((1, 1)), sample), Landweber(n_iter=[0, 1]))
+        try:
+            rule.choose(path, Task())
+        except ValueError as error:
+            assert "sample_weight" not in str(error)

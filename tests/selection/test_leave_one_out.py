@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics as sk
 from sklearn.metrics.pairwise import rbf_kernel
 
 from eigenpath.filters import FILTERS, TSVD, Landweber, Tikhonov
 from eigenpath.path import Path
-from eigenpath.selection import LeaveOneOut, Task
+from eigenpath.selection import LeaveOneOut, Task, as_metric
 from eigenpath.spectra.base import CENTERINGS, Sample
 from eigenpath.spectra.exact import ExactDecomposition
 from eigenpath.spectra.primal import PrimalDecomposition
@@ -97,6 +97,44 @@ def test_interpolation_has_no_approximate_leave_one_out_score(K, Y, path_for):
     path = path_for(K, Y, rule, None, None, TSVD())
     choice = rule.choose(path, Task())
     assert np.all(np.isnan(path.scores[-1])) and choice.index[0] < len(path) - 1
+
+
+SCORINGS = {
+    "numbers": (None, ["mse", "mae", "r2", "neg_root_mean_squared_error", "explained_variance"]),
+    "two classes": (np.array([0, 1]), ["error", "log_loss", "auc", "f1", "roc_auc", "neg_brier_score"]),
+    "three classes": (np.array([0, 1, 2]), ["error", "log_loss", "auc", "f1_macro", "top_k_accuracy"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "scoring"), [(kind, scoring) for kind, (_, scorings) in SCORINGS.items() for scoring in scorings]
+)
+@pytest.mark.parametrize("weight", [None, np.arange(N) % 3 * 1.0], ids=["unweighted", "absent"])
+def test_interpolation_has_no_score_by_any_measure(K, Y, kind, scoring, weight, path_for):
+    """Where a row's prediction is unknown no label is made of it, and no scorer sees it."""
+    classes = SCORINGS[kind][0]
+    if classes is not None:
+        Y = np.where((np.arange(N) * 5 // 7 % len(classes))[:, None] == classes, 1.0, -1.0)
+    y = Y[:, 1:] if kind == "two classes" else Y[:, :1] if classes is None else Y
+    rule = LeaveOneOut(scoring=scoring, exact_below=0)
+    path = path_for(K, y, rule, weight, None, TSVD())
+    choice = rule.choose(path, Task(classes=classes))
+    predictions = rule._predictions(path)[0]
+    unknown = np.isnan(predictions).any(axis=(1, 2))
+    assert unknown[-1] and not unknown[:20].any()
+    assert_array_equal(np.isnan(path.scores).all(axis=1), unknown)
+    metric = as_metric(scoring, classes)
+    expected = metric.loss(y, predictions[~unknown], path.sample.weight)
+    assert_allclose(path.scores[~unknown], expected, rtol=1e-12)
+    assert not unknown[choice.index[0]]
+
+
+@pytest.mark.parametrize(("scoring", "classes"), [("neg_root_mean_squared_error", None), ("error", np.array([0, 1]))])
+def test_interpolation_that_is_given_is_the_choice_without_a_score(K, Y, scoring, classes, path_for):
+    rule = LeaveOneOut(scoring=scoring, exact_below=0)
+    path = path_for(K, np.sign(Y[:, :1]), rule, None, None, TSVD(n_components=N))
+    choice = rule.choose(path, Task(classes=classes))
+    assert np.isnan(path.scores).all() and choice.params.tolist() == [N] and choice.value == np.inf
 
 
 def test_leave_one_out_of_features(X, Y, solve_loo):

@@ -10,11 +10,15 @@ from scipy.linalg import LinAlgWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
+import eigenpath
 from eigenpath.spectra.direct import solve_features, solve_gram
 
 N = 30
 WEIGHTS = {"unweighted": None, "weighted": np.linspace(0.3, 2.7, N)}
 weighted = pytest.mark.parametrize("weight", WEIGHTS.values(), ids=WEIGHTS)
+# Lengths of 5 and a square number of rows of each kind: pivots that are zero are so without rounding.
+KINDS = np.c_[3 * np.eye(5), 4 * np.ones(5)]
+COLLINEAR = np.tile(KINDS, (4, 1))
 
 
 @pytest.fixture
@@ -80,18 +84,13 @@ def test_a_singular_matrix_gets_the_least_squares_solution_and_a_warning(Y, weig
     assert_allclose(solved, expected, atol=1e-10)
 
 
-def test_the_warning_points_at_who_called(X, Y):
-    """At the caller of the estimator's `fit`, four calls up, like scikit-learn's."""
-
-    def fit():
-        solve()
-
-    def solve():
-        solve_gram(np.zeros((N, N)), Y, np.array([0.0]))
-
+@pytest.mark.parametrize("route", ["gram", "features"])
+def test_the_warning_points_at_who_called(Y, route):
+    """At the caller of `fit`, like scikit-learn's."""
+    kernel, X = ("linear", COLLINEAR) if route == "features" else ("precomputed", np.zeros((20, 20)))
     with pytest.warns(LinAlgWarning) as caught:
-        fit()
-    assert caught[0].filename == __file__
+        eigenpath.KernelRidge(1e-18 if route == "features" else 0, kernel=kernel).fit(X, Y[:20])
+    assert [one.filename for one in caught] == [__file__]
 
 
 def test_one_singular_alpha_leaves_the_others_alone(X, Y):
@@ -112,3 +111,37 @@ def test_features_give_the_same_function(X, Y, weight, kind, alpha):
     # The difference of targets and fits, over alpha, loses the digits of that ratio.
     assert_allclose(dual, expected, rtol=1e-7, atol=1e-12 / alpha)
     assert_allclose(primal, X.T @ expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [None, np.repeat([1.0, 2.0, 1.0, 0.0], 5)], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_collinear_features_get_the_least_squares_solution_and_a_warning(Y, weight, kind):
+    """That of least norm, in which alpha counts for nothing."""
+    Y, root = Y[:20], np.ones((20, 1)) if weight is None else np.sqrt(weight)[:, None]
+    with pytest.warns(LinAlgWarning, match=r"plus alpha is singular: using the least-squares solution\. Raise alpha"):
+        dual, primal = solve_features(kind(COLLINEAR), Y, 1e-18, weight)
+    A = root * COLLINEAR
+    assert_allclose(dual, root * (np.linalg.pinv(A @ A.T, rcond=1e-10, hermitian=True) @ (root * Y)), atol=1e-14)
+    assert_allclose(primal, np.linalg.pinv(A, rcond=1e-10) @ (root * Y), atol=1e-14)
+    assert_allclose(primal, COLLINEAR.T @ dual, atol=1e-14)
+
+
+@pytest.mark.parametrize(("route", "n"), [("features", 2000), ("gram", 500)])
+def test_the_least_squares_solution_is_not_made_of_rounding(route, n):
+    """Rows of five kinds get the means of their kinds; zero eigenvalues are off by more, the more rows there are."""
+    X, y = np.tile(KINDS, (n // 5, 1)), np.arange(float(n))
+    X, kernel = (X, "linear") if route == "features" else (X @ X.T, "precomputed")
+    with pytest.warns(LinAlgWarning, match="least-squares"):
+        model = eigenpath.KernelRidge(1e-18, kernel=kernel).fit(X, y)
+    assert_allclose(model.predict(X).reshape(-1, 5), [y.reshape(-1, 5).mean(axis=0)] * (n // 5), rtol=1e-9)
+    assert np.abs(model.dual_coef_).max() < 1
+
+
+def test_the_least_squares_solution_is_scikit_learns():
+    y = np.arange(20.0)
+    with pytest.warns(LinAlgWarning):
+        ours = eigenpath.KernelRidge(1e-18).fit(COLLINEAR, y)
+    with pytest.warns(UserWarning, match="Singular matrix"):
+        theirs = KernelRidge(1e-18).fit(COLLINEAR, y)
+    assert_allclose(ours.predict(COLLINEAR), theirs.predict(COLLINEAR), rtol=1e-9)
+    assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-9)

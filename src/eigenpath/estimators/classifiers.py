@@ -128,7 +128,13 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
         """The weights of rows: of their classes, times their own. Repetitions count in ``"balanced"``."""
         own = np.ones(len(code)) if weight is None else weight
         if not isinstance(self.class_weight, str):
-            return own * compute_sample_weight(self.class_weight, self.classes_[code])
+            factor = compute_sample_weight(self.class_weight, self.classes_[code])
+            if not np.all((factor >= 0) & (factor < np.inf)) or not np.any(own * factor):
+                raise ValueError(
+                    f"class_weight={self.class_weight!r} must hold finite numbers, not negative, and a positive one for "
+                    "a class whose rows have weight."
+                )
+            return own * factor
         if self.class_weight != "balanced":
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {self.class_weight!r}.")
         total = np.bincount(code, own)

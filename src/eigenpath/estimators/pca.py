@@ -290,7 +290,7 @@ def _weighted(X, sample_weight):
         return X, None, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     total = float(weights.sum())
-    if total <= 1:
+    if total <= 1 + 1e-9:
         raise ValueError(
             f"sample_weight sums to {total:.6g}, but a weight counts a row so many times, and a variance needs more "
             "than one row. Multiply sample_weight by the number of rows."

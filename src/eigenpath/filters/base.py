@@ -43,6 +43,8 @@ class Filter(BaseEstimator, ABC):
         Whether ``g(t) = 1 / (t + lam)``: folds are then linear solves and leave-one-out has a closed form.
     cuts : bool
         Whether ``g`` jumps, so that it keeps or drops whole components.
+    whole : bool
+        Whether a parameter refers to the whole spectrum, as shares of variance do.
     """
 
     resolvent: ClassVar[bool] = False
@@ -56,6 +58,10 @@ class Filter(BaseEstimator, ABC):
     @property
     def qualification(self) -> float:
         return np.inf
+
+    @property
+    def whole(self) -> bool:
+        return False
 
     @abstractmethod
     def formula(self, t: np.ndarray, param: np.ndarray) -> np.ndarray:

@@ -134,6 +134,11 @@ class TSVD(Filter):
     def parameter(self) -> str:
         return "n_components" if self.lam is None else "lam"
 
+    @property
+    def whole(self) -> bool:
+        given = np.asarray(self.n_components)
+        return self.parameter == "n_components" and given.dtype.kind == "f" and bool(_shares(given).any())
+
     def formula(self, t: np.ndarray, param: np.ndarray) -> np.ndarray:
         rank = rank_of(t)
         # Dividing by eigenvalues that are rounding errors would return noise.
@@ -183,9 +188,13 @@ class TSVD(Filter):
         return np.sort(values)
 
 
+def _shares(param: np.ndarray) -> np.ndarray:
+    """Which parameters are shares of variance, not numbers of components."""
+    return (param > 0) & (param < 1)
+
+
 def _counts(t: np.ndarray, param: np.ndarray) -> np.ndarray:
     """Numbers of components; shares of variance become the smallest number that reaches them."""
     total = t.sum()
     share = np.cumsum(t) / (total if total > 0 else 1)
-    fraction = (param > 0) & (param < 1)
-    return np.where(fraction, np.searchsorted(share, param) + 1, param)
+    return np.where(_shares(param), np.searchsorted(share, param) + 1, param)

@@ -26,17 +26,33 @@ class GCV(Rule):
 
 
 def _gcv(path: Path) -> np.ndarray:
-    left = 1 - path.degrees_of_freedom / path.sample.total
+    return path.training_error / _left(path)[:, None] ** 2
+
+
+def _left(path: Path) -> np.ndarray:
+    """The share of the rows' degrees of freedom that the fits leave, ``(p,)``."""
+    left = 1 - path.degrees_of_freedom / _rows(path)
     # Interpolation leaves 0/0: no score.
-    left = np.where(left > 1e-10, left, np.nan)
-    return path.training_error / left[:, None] ** 2
+    return np.where(left > 1e-10, left, np.nan)
+
+
+def _rows(path: Path) -> float:
+    """The number of rows, repetitions counted."""
+    total, weighty = path.sample.total, np.count_nonzero(path.sample.weight)
+    # Where the parameter is given, nothing hangs on it.
+    if total < 2 <= weighty and len(path) > 1:
+        raise ValueError(
+            f"sample_weight sums to {total:.6g}, but a weight counts a row so many times, and a rule that holds no rows "
+            "out needs at least two. Multiply sample_weight by the number of rows."
+        )
+    return total
 
 
 def estimate_noise(path: Path) -> np.ndarray:
     """The noise's standard deviation for each target, from the residual at the choice of generalized cross-validation."""
     index = first_best(_gcv(path))
     error = path.training_error[index, np.arange(len(index))]
-    return np.sqrt(error / (1 - path.degrees_of_freedom[index] / path.sample.total))
+    return np.sqrt(error / _left(path)[index])
 
 
 def _noise(path: Path, noise: Any, rule: str) -> np.ndarray:
@@ -138,7 +154,7 @@ class Balancing(Rule):
     def _spreads(path: Path, noise: np.ndarray) -> np.ndarray:
         """The variance ``(p, k)`` of the fits."""
         passed = path.gains() * path.t
-        return (passed**2).sum(axis=1)[:, None] * noise**2 / path.sample.total
+        return (passed**2).sum(axis=1)[:, None] * noise**2 / _rows(path)
 
 
 class APriori(Rule):
@@ -146,7 +162,8 @@ class APriori(Rule):
 
     .. math:: \lambda_n = \frac{2 \sqrt 2 \kappa^2 \log(4 / \eta)}{\sqrt n}
 
-    Its constants make it pessimistic on small samples: it is there for study, never a default.
+    Its constants make it pessimistic on small samples: it is there for study, never a default. Of parameters given as
+    an array it takes the nearest, and one that is fixed it leaves alone.
 
     Parameters
     ----------
@@ -163,12 +180,25 @@ class APriori(Rule):
         self.kappa2 = kappa2
 
     def choose(self, path: Path, task: Task) -> Choice:
+        if len(path) == 1:
+            return Choice(path.filter, path.params, np.array([0]), np.nan, "the only parameter on the path")
         kappa2 = task.kappa2 if self.kappa2 is None else self.kappa2
         if not 0 < kappa2 < np.inf:
             raise ValueError(f"kappa2 of APriori must be a positive bound of k(x, x), got {kappa2!r}.")
-        n = path.sample.total
+        n = _rows(path)
         lam = float(a_priori_lam(n, kernel_bound=kappa2, eta=self.eta)) * n / path.sample.scale
+        why = f"lam = {lam:.4g} a priori, from n = {n:g}, kappa^2 = {kappa2:.4g} and eta = {self.eta:g}"
+        if path.filter.value is not None:
+            index, why = _nearest(path, lam), f"of the parameters given the nearest to {why}"
+            return Choice(path.filter, path.params[index], index, np.nan, why)
         param = np.array([path.filter.at_lam(lam, path.t)])
         index = np.abs(path.params - param).argmin(keepdims=True)
-        why = f"lam = {lam:.4g} a priori, from n = {n:g}, kappa^2 = {kappa2:.4g} and eta = {self.eta:g}"
         return Choice(path.filter, param, index, np.nan, why)
+
+
+def _nearest(path: Path, lam: float) -> np.ndarray:
+    """The place ``(1,)`` on the path of what regularizes most like ``lam``."""
+    # What learns nothing, or all, is infinitely far away.
+    with np.errstate(divide="ignore"):
+        away = np.log(path.filter.as_lam(path.params, path.t) / lam)
+    return np.array([np.abs(away).argmin()])

@@ -156,7 +156,8 @@ def _scorer_loss(scorer: Callable, classes: np.ndarray | None) -> Loss:
         truth, weight = _as_given(y[there], classes), weight[there]
         extra = {"sample_weight": weight} if weighs and np.any(weight != weight[0]) else {}
         rows = np.zeros((len(weight), 1))
-        return np.array([[-float(scorer(view(f, classes), rows, truth, **extra))] for f in predictions[:, there]])
+        losses = [-float(scorer(view(f, classes), rows, truth, **extra)) for f in predictions[:, there]]
+        return np.array(losses).reshape(-1, 1)
 
     return loss
 

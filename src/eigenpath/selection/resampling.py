@@ -216,4 +216,12 @@ def _fixed_basis(path: Path) -> np.ndarray:
 
 
 def _loss(metric: Metric, path: Path, rows: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-    return metric.loss(path.sample.y[rows], predictions, path.sample.weight[rows])
+    """The losses ``(p, k)`` or ``(p, 1)``; NaN, unseen by the metric, where a row with weight has no prediction."""
+    y, weight = path.sample.y[rows], path.sample.weight[rows]
+    known = np.all(np.isfinite(predictions).all(axis=2) | (weight == 0), axis=1)
+    if np.all(known):
+        return metric.loss(y, predictions, weight)
+    some = metric.loss(y, predictions[known], weight)
+    losses = np.full((len(known), some.shape[1]), np.nan)
+    losses[known] = some
+    return losses

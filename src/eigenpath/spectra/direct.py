@@ -5,9 +5,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.linalg import LinAlgError, LinAlgWarning, cho_factor, cho_solve, lstsq
+from scipy.linalg import LinAlgError, LinAlgWarning, cho_factor, cho_solve, eigh, lstsq
+
+from ..filters import rank_of
 
 __all__ = ["solve_features", "solve_gram"]
+
+_SINGULAR = "the kernel matrix plus alpha is singular: using the least-squares solution. Raise alpha to avoid this."
 
 
 def solve_gram(K: np.ndarray, Y: np.ndarray, alphas: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -44,12 +48,9 @@ def _solve(A: np.ndarray, Y: np.ndarray) -> np.ndarray:
         upper = np.triu_indices_from(A, 1)
         A[upper] = A.T[upper]
         np.fill_diagonal(A, diagonal)
-        warnings.warn(
-            "the kernel matrix plus alpha is singular: using the least-squares solution. Raise alpha to avoid this.",
-            LinAlgWarning,
-            stacklevel=4,
-        )
-        return lstsq(A, Y, check_finite=False)[0]
+        warnings.warn(_SINGULAR, LinAlgWarning, stacklevel=5)
+        # The default bound, eps, lets rounding in zero eigenvalues pass once there are hundreds of them.
+        return lstsq(A, Y, cond=len(A) * float(np.finfo(A.dtype).eps), check_finite=False)[0]
 
 
 def solve_features(
@@ -58,8 +59,23 @@ def solve_features(
     """The same for ``K = Z Z.T`` with fewer features than rows: dual and primal coefficients."""
     w = np.ones(len(Y)) if weight is None else weight
     weighted = Z.multiply(w[:, None]).tocsr() if hasattr(Z, "multiply") else w[:, None] * Z
-    moment = weighted.T @ Z
+    moment, right = weighted.T @ Z, weighted.T @ Y
     moment = moment.toarray() if hasattr(moment, "toarray") else moment
     np.fill_diagonal(moment, moment.diagonal() + alpha)
-    primal = cho_solve(cho_factor(moment, check_finite=False), weighted.T @ Y, check_finite=False)
+    try:
+        primal = cho_solve(cho_factor(moment, check_finite=False), right, check_finite=False)
+    except LinAlgError:
+        warnings.warn(_SINGULAR, LinAlgWarning, stacklevel=4)
+        primal, dual = _without_null_space(moment, right, alpha)
+        return weighted @ dual, primal
     return w[:, None] * (Y - Z @ primal) / alpha, primal
+
+
+def _without_null_space(moment: np.ndarray, right: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """The primal coefficients of least norm, and what the weighted features turn into the dual ones."""
+    shifted, V = eigh(moment, check_finite=False)
+    shifted, V = shifted[::-1], V[:, ::-1]
+    rank = rank_of(shifted - alpha)
+    shifted, V = shifted[:rank, None], V[:, :rank]
+    solved = V.T @ right / shifted
+    return V @ solved, V @ (solved / (shifted - alpha))
