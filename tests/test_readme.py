@@ -38,6 +38,10 @@ def test_the_replacement_of_grid_search_chooses_among_its_penalties(session):
     assert np.isclose(session["ridge"].alpha_, session["ridge"].alphas).any()
 
 
+def test_the_projection_machine_tells_the_moons_apart(session):
+    assert session["machine"].score(session["points"][200:], session["labels"][200:]) > 0.85
+
+
 def test_names_and_files_that_it_mentions_exist():
     rows = TEXT[TEXT.index("## What is in it") : TEXT.index("## How to cite")]
     named = re.findall(r"`((?:\w+\.)*[A-Za-z_]+)`", rows)

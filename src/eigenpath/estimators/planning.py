@@ -19,7 +19,8 @@ def plan(X: Any, y: Any = None, **params: Any) -> Plan:
     y : array-like of shape (n,) or (n, targets), optional
         Only its shape matters.
     **params
-        Of `SpectralRegressor`. Other estimators have a method ``plan(X, y)``.
+        Of `SpectralRegressor`. It, `SpectralClassifier`, `KernelPCR` and `KernelRidge` have a method
+        ``plan(X, y)``.
 
     Returns
     -------
