@@ -11,6 +11,7 @@ JOBS = (
     "bandwidths",
     "kernel_pca",
     "kernel_pca_200",
+    "kernel_pca_tiled",
     "prediction",
     "growth",
     "limits",

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -131,10 +131,10 @@ def best_settings(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return list(best.values())
 
 
-def disagreements(outcome: Outcome, reference: Outcome, tolerance: float) -> list[str]:
-    """The names of the answers in which two outcomes differ."""
+def disagreements(outcome: Outcome, reference: Outcome, tolerance: float, own: Sequence[str] = ()) -> list[str]:
+    """The names of the answers in which two outcomes differ, but for those that are each contender's own."""
     return [
         name
         for name, value in reference.answers.items()
-        if not abs(outcome.answers.get(name, float("nan")) - value) <= tolerance * abs(value)
+        if name not in own and not abs(outcome.answers.get(name, float("nan")) - value) <= tolerance * abs(value)
     ]

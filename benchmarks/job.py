@@ -42,7 +42,7 @@ class Job:
 
     ``data(size)`` makes the input and ``answers(result, data)`` turns what a contender returned into named numbers;
     neither is timed. Two answers agree if they differ by at most ``tolerance`` (relative to the first contender's); what
-    solves a part of the task only gives none.
+    solves a part of the task only gives none. Answers named in ``own`` are shown, and not compared.
     ``module`` is the ``__name__`` of the module that holds the job as ``JOB``: child processes import it from there.
     ``table`` makes a table of its own from the outcomes, ``draw`` writes a picture of them to a path.
     """
@@ -55,6 +55,7 @@ class Job:
     sizes: tuple[int, ...]
     warm_size: int
     tolerance: float = 1e-6
+    own: tuple[str, ...] = ()
     table: Callable[[Sequence[Any]], list[list[str]]] | None = None
     draw: Callable[[Sequence[Any], Path], None] | None = None
 

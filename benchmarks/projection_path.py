@@ -32,7 +32,7 @@ def data(size: int) -> Data:
     from eigenpath.projection.directions import principal_directions
 
     X, y = two_arcs(np.random.default_rng(size), size)
-    found = principal_directions(RBF(gamma=2.0)(X), np.ones(size), LENGTH)
+    found = principal_directions(RBF(gamma=2.0)(X), np.ones(size), LENGTH, psd=True)
     return Data(found.features, found.values / size, y)
 
 

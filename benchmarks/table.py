@@ -30,11 +30,11 @@ def rows(job: Job, outcomes: Sequence[Outcome], all_settings: bool = False) -> l
     }
     names = list(dict.fromkeys(name for outcome in outcomes for name in outcome.answers))
     heading = ["n", "contender", "setting", "time", "ratio", "peak memory", "with data", *names, "agrees"]
-    body = [_row(o, references.get(o.size), names, job.tolerance) for o in (outcomes if all_settings else best)]
+    body = [_row(job, o, references.get(o.size), names) for o in (outcomes if all_settings else best)]
     return [heading, *body]
 
 
-def _row(outcome: Outcome, reference: Outcome | None, names: Sequence[str], tolerance: float) -> list[str]:
+def _row(job: Job, outcome: Outcome, reference: Outcome | None, names: Sequence[str]) -> list[str]:
     start = [str(outcome.size), outcome.contender, outcome.setting]
     if outcome.status != "ok":
         what = outcome.detail if outcome.status == "timeout" else outcome.status
@@ -47,14 +47,14 @@ def _row(outcome: Outcome, reference: Outcome | None, names: Sequence[str], tole
         f"{outcome.memory / MIB:.0f} MiB",
         f"{outcome.absolute / MIB:.0f} MiB",
         *answers,
-        _agreement(outcome, reference, tolerance),
+        _agreement(job, outcome, reference),
     ]
 
 
-def _agreement(outcome: Outcome, reference: Outcome | None, tolerance: float) -> str:
+def _agreement(job: Job, outcome: Outcome, reference: Outcome | None) -> str:
     if reference is None or not outcome.answers:
         return ""
-    differing = disagreements(outcome, reference, tolerance)
+    differing = disagreements(outcome, reference, job.tolerance, job.own)
     return f"NO: {', '.join(differing)}" if differing else "yes"
 
 

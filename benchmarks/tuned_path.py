@@ -109,5 +109,7 @@ JOB = Job(
     },
     answers=answers,
     sizes=(500, 1000, 2000),
+    # The Krylov route, where it is taken, follows the path to tol=1e-3.
+    tolerance=1e-4,
     warm_size=100,
 )

@@ -284,6 +284,7 @@ def test_the_faster_run_counts_unless_one_failed():
 def test_answers_agree_within_the_tolerance(value, differ):
     assert disagreements(outcome(x=value), outcome(x=1.0), tolerance=1e-6) == differ
     assert disagreements(outcome(), outcome(x=1.0), tolerance=1e-6) == ["x"]
+    assert disagreements(outcome(x=value), outcome(x=1.0), tolerance=1e-6, own=("x",)) == []
 
 
 def test_a_package_that_is_there_but_broken_is_not_called_missing(tmp_path, monkeypatch):
