@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenpath.estimators.kernel_pca import KernelPCA
-from eigenpath.kernels import RBF, CallableKernel, Laplacian, Linear, Matern, Polynomial
+from eigenpath.kernels import RBF, CallableKernel, Laplacian, Linear, Matern, Polynomial, Precomputed
 
 SOLVERS = ["auto", "krylov", "dense", "arpack", "randomized"]
 # Residuals of 1e-8 over gaps of 1e-2 (krylov); the others are better.
@@ -279,19 +279,19 @@ def test_residuals_bound_the_error_of_each_eigenvalue(rng):
         assert np.all(model.residuals_ <= tol * model.eigenvalues_ + 1e-9)
 
 
-@pytest.mark.parametrize("limit", [10**6, 0])
+# The basis takes 1.14 MB and the triangle of the matrix 0.8 MB.
+@pytest.mark.parametrize("limit", [1_500_000, "1.14 MB"])
 def test_a_memory_limit_recomputes_the_kernel_and_changes_nothing_else(limit, rng):
     X, new = rng.standard_normal((400, 5)), rng.standard_normal((9, 5))
     free = KernelPCA(3, kernel="rbf", random_state=0).fit(X)
-    model = KernelPCA(3, kernel="rbf", memory_limit=limit, random_state=0).fit(X)
-    assert model.eigen_solver_ == "krylov"
+    model = KernelPCA(3, kernel="rbf", eigen_solver="krylov", memory_limit=limit, random_state=0).fit(X)
     assert_allclose(model.transform(new), free.transform(new), **CLOSE)
 
 
 def test_a_tiled_fit_stays_below_the_bytes_of_the_matrix(rng):
     X = rng.standard_normal((2500, 3))
     peaks = []
-    for limit in (None, 0):
+    for limit in (None, 8_000_000):
         tracemalloc.start()
         KernelPCA(3, kernel="rbf", memory_limit=limit, tol=1e-4, random_state=0).fit(X)
         peaks.append(tracemalloc.get_traced_memory()[1])
@@ -302,8 +302,14 @@ def test_a_tiled_fit_stays_below_the_bytes_of_the_matrix(rng):
 
 
 def test_a_memory_limit_that_cannot_be_kept_is_an_error(tables):
-    with pytest.raises(ValueError, match=r"memory_limit=1000 is too low to decompose a matrix of 60 rows"):
+    with pytest.raises(MemoryError, match=r"memory_limit=1000 is too low to decompose a matrix of 60 rows"):
         KernelPCA(kernel="rbf", memory_limit=1000).fit(tables[0])
+    with pytest.raises(
+        MemoryError, match=r"ridge regression, whose matrix of 60 rows takes 0.0288 MB: use preimage='fix"
+    ):
+        KernelPCA(3, kernel="rbf", fit_inverse_transform=True, memory_limit=20_000).fit(tables[0])
+    with pytest.raises(MemoryError, match=r"basis for 3 components of 60 rows takes 0.1704 MB: ask for fewer"):
+        KernelPCA(3, kernel="rbf", memory_limit=1000).fit(tables[0])
 
 
 def test_components_without_variance(tables):
@@ -439,3 +445,42 @@ def test_a_memory_limit_may_be_text(tables):
     assert KernelPCA(2, kernel="rbf", memory_limit="1GB").fit(tables[0]).eigenvalues_.shape == (2,)
     with pytest.raises(ValueError, match=r"memory_limit must be a number of bytes, or text like '8GB'.*'much'"):
         KernelPCA(2, kernel="rbf", memory_limit="much").fit(tables[0])
+
+
+def test_a_share_for_which_there_is_no_room_is_said(rng):
+    """A narrow kernel: half of the components have half of the variance."""
+    X = rng.standard_normal((400, 10))
+    with pytest.warns(
+        ConvergenceWarning, match=r"n_components=0.95 takes more than 200 components, and no more"
+    ) as caught:
+        model = KernelPCA(0.95, kernel="rbf", gamma=5.0, eigen_solver="krylov", random_state=0).fit(X)
+    assert caught[0].filename == __file__
+    assert model.explained_variance_ratio_.sum() < 0.95
+
+
+def test_a_multiple_of_a_given_matrix_is_that_multiple(tables):
+    X, new = tables[0], tables[0][:5] + 0.1
+    K, rows = RBF(gamma=0.2)(X), RBF(gamma=0.2)(new, X)
+    for solver in ("dense", "krylov"):
+        options = {"eigen_solver": solver, "random_state": 0}
+        named = KernelPCA(2, kernel=3.0 * RBF(gamma=0.2), **options).fit(X)
+        given = KernelPCA(2, kernel=3.0 * Precomputed(), **options).fit(K)
+        assert_allclose(given.eigenvalues_, named.eigenvalues_, rtol=1e-9)
+        assert_allclose(given.transform(rows), named.transform(new), **CLOSE)
+        thin = KernelPCA(2, kernel="precomputed", **options).fit(sp.csr_array(K))
+        plain = KernelPCA(2, kernel="precomputed", **options).fit(K)
+        assert_allclose(thin.transform(sp.csr_array(rows)), plain.transform(rows), **CLOSE)
+
+
+def test_absent_rows_are_projected_though_the_matrix_may_be_overwritten(tables):
+    X = tables[0]
+    K, weight = RBF(gamma=0.2)(X), np.ones(len(X))
+    weight[:3] = 0
+    kept = KernelPCA(2, kernel="precomputed").fit_transform(K.copy(), sample_weight=weight)
+    given = KernelPCA(2, kernel="precomputed", copy_X=False).fit_transform(K, sample_weight=weight)
+    assert_allclose(given, kept, **CLOSE)
+
+
+def test_kernel_params_reach_a_kernel_given_by_name(tables):
+    named = KernelPCA(2, kernel="matern", gamma=0.3, kernel_params={"nu": 0.5}).fit(tables[0])
+    assert_allclose(named.eigenvalues_, KernelPCA(2, kernel=Matern(0.5, gamma=0.3)).fit(tables[0]).eigenvalues_)

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.model_selection import ShuffleSplit
+from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 from eigenpath import KernelPCR, KernelRidge, SpectralClassifier, SpectralRegressor, Tikhonov, plan
 from eigenpath.estimators import _plan
@@ -345,3 +345,33 @@ def test_a_fit_stays_within_its_limit(case):
     assert planned <= limit and peak <= limit
     # It is no use to promise far more than is taken. What the process had freed before and takes again is not seen.
     assert peak > 0.2 * planned
+
+
+# --- one solve, and groups -------------------------------------------------------------------------------------------
+
+
+def test_a_given_penalty_is_one_solve(X):
+    y = X[:, 0]
+    assert KernelRidge(kernel="rbf").plan(X).route == "direct"
+    assert KernelRidge(kernel="rbf").plan(X).nbytes == 8 * 80 * 80
+    assert KernelRidge(kernel="rbf", alpha=[1.0, 2.0]).plan(X, np.zeros((80, 2))).nbytes == 2 * 8 * 80 * 80
+    assert KernelRidge().plan(X).storage == "features"
+    assert KernelRidge(kernel="rbf", alphas=[1.0]).plan(X).route == "exact"
+    with pytest.raises(
+        MemoryError, match=r"the direct route needs 0.0512 MB for 80 rows.*: pass alphas=\[alpha\] with so"
+    ):
+        KernelRidge(kernel="rbf", memory_limit="50KB").fit(X, y)
+    with pytest.raises(ValueError, match="solver must be one of"):
+        KernelRidge(kernel="rbf", solver="qr").fit(X, y)
+    with pytest.raises(ValueError, match="kernel is a list, but alpha is given"):
+        KernelRidge(kernel=["rbf", "linear"]).fit(X, y)
+    with pytest.raises(ValueError, match="no folds to make intervals of: choose a penalty by setting alphas"):
+        KernelRidge(kernel="rbf", intervals=True).fit(X, y).predict(X, interval=0.9)
+
+
+def test_folds_may_keep_groups_together(X):
+    model = SpectralRegressor(cv=GroupKFold(4))
+    groups = np.arange(len(X)) % 7
+    assert model.plan(X, groups=groups).nbytes == SpectralRegressor(cv=4).plan(X).nbytes
+    with pytest.raises(ValueError, match="'groups' parameter should not be None"):
+        model.plan(X)

@@ -346,3 +346,27 @@ def test_it_predicts_as_well_as_a_grid_search_over_kernel_ridge(name, data_dir):
     theirs = np.mean((search.predict(scale.transform(new)) + y.mean() - truth) ** 2)
     ours = make_pipeline(StandardScaler(), SpectralRegressor()).fit(X, y)
     assert np.mean((ours.predict(new) - truth) ** 2) < 1.1 * theirs
+
+
+def test_single_precision_is_kept_where_it_is_enough(rng):
+    """Without noise the best penalty is tiny and coefficients cancel; in more dimensions with noise they are small."""
+    X = np.linspace(0, 6, 200)[:, None]
+    single = X.astype(np.float32)
+    smooth = np.sin(X[:, 0])
+    double = SpectralRegressor(gamma=1.0).fit(single.astype(float), smooth)
+    model = SpectralRegressor(gamma=1.0).fit(single, smooth)
+    assert model.predict(single).dtype == np.float32
+    assert_allclose(model.predict(single), double.predict(single.astype(float)), atol=1e-6)
+    assert model.dual_coef_.dtype == np.float64
+    X = rng.standard_normal((200, 3))
+    noisy = np.sin(X[:, 0]) + 0.2 * rng.standard_normal(200)
+    model = SpectralRegressor(gamma=0.3).fit(X.astype(np.float32), noisy)
+    assert model.dual_coef_.dtype == np.float32
+    double = SpectralRegressor(gamma=0.3).fit(X, noisy)
+    assert_allclose(model.predict(X.astype(np.float32)), double.predict(X), atol=1e-3)
+
+
+def test_a_summary_of_a_choice_between_the_points_of_the_path_says_so(data):
+    X, Y, _ = data
+    assert "the nearest; what follows is its own" in SpectralRegressor(gamma=GAMMA, rule="a_priori").fit(X, Y).summary()
+    assert "the nearest" not in SpectralRegressor(gamma=GAMMA).fit(X, Y).summary()

@@ -97,6 +97,76 @@ def test_distances_are_computed_once_for_each_metric(data, monkeypatch):
     assert_allclose(model.predict(new), alone.predict(new), rtol=1e-7, atol=1e-9)
 
 
+def test_krylov_runs_share_their_distances_if_there_is_room(data, monkeypatch):
+    X, y, new = data
+    seen = []
+    genuine = _search.DistanceTriangle
+
+    def counted(X, metric):
+        seen.append(metric)
+        return genuine(X, metric)
+
+    monkeypatch.setattr(_search, "DistanceTriangle", counted)
+    kernels = [RBF(0.3), Matern(gamma=0.3), Laplacian("auto"), Polynomial(2, gamma=0.1)]
+    options = {"filter": [Tikhonov(), NuMethod()], "solver": "krylov"}
+    model = SpectralRegressor(kernels, **options).fit(X, y)
+    assert sorted(seen) == ["cityblock", "sqeuclidean"]
+    alone = SpectralRegressor(model.kernel_, filter=type(model.filter_)(), solver="krylov").fit(X, y)
+    assert len(seen) == 2, "one kernel has nobody to share with"
+    assert_allclose(model.predict(new), alone.predict(new), rtol=1e-7, atol=1e-9)
+    tight = SpectralRegressor(kernels, memory_limit="450 kB", **options)
+    assert not tight.plan(X).shared
+    assert_allclose(tight.fit(X, y).predict(new), model.predict(new), rtol=1e-7, atol=1e-9)
+    assert len(seen) == 2
+
+
+def test_kernels_are_compared_coarsely_and_contenders_once_more(rng, monkeypatch):
+    """The best two are alike; the third is far off and need not be known precisely."""
+    X = rng.standard_normal((300, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(300)
+    kernels = [RBF(1.0), RBF(1.001), RBF(50.0)]
+    runs = []
+    genuine = _search.follow
+    monkeypatch.setattr(_search, "follow", lambda *a, tol, **k: runs.append(tol) or genuine(*a, tol=tol, **k))
+    model = SpectralRegressor(kernels, solver="krylov", tol=1e-3).fit(X, y)
+    assert_allclose(runs, [1e-2, 1e-2, 1e-2, 1e-3, 1e-3])
+    apart = [SpectralRegressor(k, solver="krylov", tol=1e-3).fit(X, y) for k in kernels]
+    assert [repr(one.kernel) for one in model.candidates_] == [repr(kernel) for kernel in kernels]
+    assert_allclose([one.value for one in model.candidates_[:2]], [one.choice_.value for one in apart[:2]], rtol=1e-12)
+    best = min(apart, key=lambda one: one.choice_.value)
+    assert repr(model.kernel_) == repr(best.kernel_)
+    assert_allclose(model.predict(X), best.predict(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["balancing", "a_priori"])
+def test_scores_of_the_comparison_are_not_shown_as_those_of_the_rule(rule, data):
+    X, y, _ = data
+    assert SpectralRegressor(rule=rule).fit(X, y).path_.scores is None
+    assert SpectralRegressor(rule="gcv").fit(X, y).path_.scores is not None
+
+
+def test_absent_rows_do_not_bound_the_kernel(data):
+    """The a priori choice depends on the largest k(x, x) that is there."""
+    X, y, _ = data
+    weight = np.ones(len(X) + 1)
+    weight[-1] = 0
+    padded = np.vstack([X, 1e3 * np.ones((1, 3))]), np.append(y, 0.0)
+    choices = [
+        SpectralRegressor("linear", rule="a_priori").fit(*given, sample_weight=w).choice_.params
+        for given, w in (((X, y), None), (padded, weight))
+    ]
+    assert_allclose(*choices)
+
+
+def test_shares_of_the_variance_need_the_whole_spectrum(data):
+    X, y, _ = data
+    assert SpectralRegressor(filter=TSVD(0.9), gamma=1.0).plan(np.zeros((5000, 2))).route == "exact"
+    with pytest.raises(
+        ValueError, match=r"solver='krylov' finds a part of the spectrum only, and a share of the varia"
+    ):
+        SpectralRegressor(filter=TSVD(0.9), gamma=1.0, solver="krylov").fit(X, y)
+
+
 def test_one_pair_alone_needs_no_comparison(data):
     X, y, _ = data
     model = SpectralRegressor("rbf", gamma=0.5).fit(X, y)

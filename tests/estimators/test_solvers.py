@@ -6,15 +6,29 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-from eigenpath import TSVD, KernelPCR, KernelRidge, KFoldCV, SpectralClassifier, SpectralRegressor, Tikhonov
+from eigenpath import (
+    TSVD,
+    KernelPCA,
+    KernelPCR,
+    KernelProjectionMachine,
+    KernelRidge,
+    KFoldCV,
+    Landweber,
+    NuMethod,
+    SpectralClassifier,
+    SpectralRegressor,
+    Tikhonov,
+)
 from eigenpath._threads import available_threads
 from eigenpath.filters import FILTERS
 from eigenpath.gram import KernelGram
-from eigenpath.kernels import RBF, CallableKernel, Laplacian, Linear, Matern
+from eigenpath.kernels import RBF, CallableKernel, Laplacian, Linear, Matern, Precomputed
 from eigenpath.selection import Discrepancy
 from eigenpath.spectra.base import CENTERINGS
 
@@ -464,3 +478,65 @@ def test_an_interrupted_solve_leaves_kernel_ridge_unfitted(data):
         model.fit(X[:50], Y[:50])
     with pytest.raises(NotFittedError):
         model.predict(new)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelPCA(2, fit_inverse_transform=True), KernelProjectionMachine(max_components=5, cv=2)],
+    ids=["pca", "machine"],
+)
+def test_other_interrupted_fits_leave_their_estimator_unfitted(model, data):
+    X, Y, new = data
+    y = Y[:, 0] > np.median(Y[:, 0])
+    kernel = Interrupted(at=-1)
+    model = clone(model).set_params(kernel=CallableKernel(kernel)).fit(X, y)
+    use = model.transform if hasattr(model, "transform") else model.predict
+    before, calls = use(new), kernel.calls
+    for at in range(1, calls):
+        kernel.calls, kernel.at = 0, at
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X[:70], y[:70])
+        with pytest.raises(NotFittedError):
+            use(new)
+    kernel.at = -1
+    model.fit(X, y)
+    assert_allclose(use(new), before, rtol=1e-9)
+
+
+@pytest.mark.parametrize("filter", [Landweber(30), NuMethod(7), Tikhonov(0.01), TSVD(lam=0.05)], ids=str)
+def test_a_fold_in_which_there_is_nothing_to_learn(filter, rng):
+    X = np.vstack([np.ones((100, 2)), rng.standard_normal((100, 2))])
+    y = X[:, 0] + 0.1 * rng.standard_normal(200)
+    options = {"gamma": 1.0, "filter": filter, "center": "features", "cv": KFold(2)}
+    exact, krylov = (SpectralRegressor(solver=s, **options).fit(X, y) for s in ("exact", "krylov"))
+    assert rms(krylov.predict(X) - exact.predict(X)) <= 10 * TOL * y.std()
+
+
+@pytest.mark.parametrize("solver", ["exact", "krylov"])
+def test_a_multiple_of_a_given_matrix_on_either_route(solver, data):
+    X, Y, new = data
+    K, rows = rbf_kernel(X, gamma=GAMMA), rbf_kernel(new, X, gamma=GAMMA)
+    options = {"filter": Tikhonov(0.1), "solver": solver, "tol": 1e-8}
+    named = SpectralRegressor(3.0 * RBF(GAMMA), **options).fit(X, Y)
+    given = SpectralRegressor(3.0 * Precomputed(), **options).fit(K, Y)
+    assert_allclose(given.predict(rows), named.predict(new), rtol=1e-6, atol=1e-8)
+    thin = SpectralRegressor("precomputed", **options).fit(sparse.csr_array(K), Y)
+    assert_allclose(
+        thin.predict(sparse.csr_array(rows)), SpectralRegressor("precomputed", **options).fit(K, Y).predict(rows)
+    )
+
+
+def test_too_many_rows_to_decompose_are_refused_before_anything_starts():
+    with pytest.raises(
+        ValueError, match=r"47000 rows are too many to decompose, which goes up to 46000: use solver='kry"
+    ):
+        SpectralRegressor(solver="exact", memory_limit="1TB").plan(np.zeros((47_000, 2)))
+    with pytest.raises(ValueError, match=r"use rule='cv' and solver='krylov'"):
+        SpectralRegressor(rule="gcv", memory_limit="1TB").plan(np.zeros((47_000, 2)))
+
+
+def test_the_summary_tells_rounding_in_mixed_precision(data):
+    X, Y, _ = data
+    models = [SpectralRegressor(gamma=GAMMA, solver="krylov", precision=p).fit(X, Y) for p in ("double", "mixed")]
+    assert "for rounding" not in models[0].summary()
+    assert f", and {models[1].solver_.rounding:.1g} for rounding" in models[1].summary()

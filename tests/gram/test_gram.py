@@ -5,8 +5,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from eigenpath.gram import ExplicitGram, KernelCross, KernelGram, PrecomputedGram, _product, build_gram
-from eigenpath.kernels import RBF, CallableKernel, Linear, Polynomial, Precomputed
+from eigenpath.gram import (
+    DistanceTriangle,
+    ExplicitGram,
+    KernelCross,
+    KernelGram,
+    PrecomputedGram,
+    _product,
+    build_gram,
+)
+from eigenpath.kernels import RBF, AdditiveChi2, CallableKernel, Laplacian, Linear, Matern, Polynomial, Precomputed
 
 KERNEL = Polynomial(degree=1, gamma=0.5, coef0=0.0)
 # One tile, tiles that divide the rows and tiles that do not.
@@ -253,3 +261,45 @@ def test_shapes_must_fit(rng):
         gram.cross(X[:3]) @ X[:4, 0]
     with pytest.raises(ValueError, match=r"between new rows and the 5 training rows, got an array of shape \(3, 4\)"):
         PrecomputedGram(np.eye(5)).cross(X[:3, :4])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "kernel", [RBF(gamma=0.3), 2.0 * Matern(gamma=0.1) + RBF(gamma=1.0), Laplacian(gamma=0.2)], ids=str
+)
+def test_kernels_that_share_their_distances_have_the_same_matrices(kernel, dtype, rng):
+    X = data(700, rng)
+    shared = DistanceTriangle(X, kernel.metric)
+    for budget in (None, 8 * 700 * 300):
+        alone, together = (KernelGram(kernel, X, dtype, budget, d) for d in (None, shared))
+        V = rng.standard_normal((700, 3))
+        assert_array_equal(together @ V, alone @ V)
+        assert together.product_error == alone.product_error
+        assert_array_equal(together.rows([5, 600]), alone.rows([5, 600]))
+
+
+@pytest.mark.parametrize(
+    "kernel", [3.0 * Precomputed(), Precomputed() + Precomputed(), Precomputed() * Precomputed()], ids=str
+)
+def test_multiples_and_sums_of_a_given_matrix_are_not_the_matrix(kernel, rng):
+    K = RBF(gamma=0.3)(data(40, rng))
+    gram = build_gram(kernel, K)
+    assert_allclose(gram @ np.eye(40), kernel(K), rtol=1e-12)
+    assert_allclose(gram.diagonal(), kernel(K).diagonal())
+
+
+def test_a_sparse_matrix_may_be_given(rng):
+    K = np.diag(np.arange(1.0, 41.0))
+    assert_allclose(build_gram(Precomputed(), sparse.csr_array(K)) @ np.ones(40), K @ np.ones(40))
+
+
+def test_the_error_of_an_indefinite_kernel_is_not_read_off_its_diagonal(rng):
+    """That of additive chi-squared is zero."""
+    X = np.abs(data(300, rng))
+    kernel = AdditiveChi2()
+    V = rng.standard_normal((300, 4))
+    for dtype in (np.float64, np.float32):
+        gram = KernelGram(kernel, X, dtype, budget=0)
+        error = np.linalg.norm(gram @ V - kernel(X) @ V, axis=0) / np.linalg.norm(V, axis=0)
+        assert gram.product_error > 0
+        assert (error <= gram.product_error).all()

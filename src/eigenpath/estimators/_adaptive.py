@@ -126,9 +126,10 @@ def _bounds(
     krylov: KrylovDecomposition, filter: Filter, problem: int, params: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     nothing = np.zeros((len(params), len(krylov.columns[problem])))
-    if krylov.exact:
-        return nothing, nothing
     t = krylov.columns[problem][0].ritz.values
+    # There may be nothing to learn in a fold.
+    if krylov.exact or t[0] <= 0:
+        return nothing, nothing
     if filter.cuts:
         return krylov.cut_bound(problem, _gaps(filter, params, t)), nothing
     if filter.resolvent:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from ..kernels import Kernel
 from ._kpca_routes import ROUTES
 from ._plan import parse_bytes
 
-__all__ = ["check_data", "check_parameters", "weights_of"]
+__all__ = ["check_data", "check_parameters", "diagonal_of", "weights_of"]
 
 CHOICES = {"eigen_solver": ("auto", *ROUTES), "preimage": ("ridge", "fixed_point")}
 NOT_NEGATIVE = ("tol", "alpha", "memory_limit")
@@ -56,6 +57,16 @@ def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
     if not weight.any():
         raise ValueError("sample_weight is zero for every row: at least one must be positive.")
     return weight
+
+
+def diagonal_of(kernel: Kernel, X: Any, diagonal: Any) -> np.ndarray:
+    """The kernel of each new row with itself, which a precomputed one must be told."""
+    if diagonal is None and kernel.pairwise:
+        raise ValueError("a precomputed kernel does not tell k(x, x) of new rows: pass it as diagonal.")
+    diagonal = kernel.diag(X) if diagonal is None else np.asarray(diagonal, dtype=np.float64)
+    if diagonal.shape != (X.shape[0],):
+        raise ValueError(f"diagonal must have an entry for each of the {X.shape[0]} rows, got shape {diagonal.shape}.")
+    return diagonal
 
 
 def _check_count(k: Any) -> None:

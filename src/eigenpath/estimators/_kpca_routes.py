@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
@@ -10,18 +11,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import eigsh
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 
 from ..gram import Gram, build_gram
-from ..kernels import Kernel
+from ..kernels import Kernel, Precomputed
 from ..spectra.centring import Means, centre_in_place
-from ..spectra.top import TOL, WIDE, TopPairs, TopSolver, exact_is_faster, exact_pairs, warn_of_doubts
+from ..spectra.top import (
+    TOL,
+    WIDE,
+    TopPairs,
+    TopSolver,
+    basis_vectors,
+    exact_is_faster,
+    exact_pairs,
+    warn_of_doubts,
+)
 from ._plan import free_bytes
 
-__all__ = ["ROUTES", "Components", "Problem", "find_components"]
+__all__ = ["ROUTES", "Components", "Problem", "find_components", "require_preimages"]
 
 SLIM = 200  # features up to which the singular values of the feature matrix are cheap
+MOST_VECTORS = 5  # of a basis, for each of many components
 SHARE = 0.6  # of the free memory that a Gram matrix may take if no limit is given
 WIDE_BLOCK = 16  # vectors, at least, that share the cost of recomputing the kernel
 FIRST_GUESS = 32  # components to begin with when a share of the variance is asked for
@@ -152,7 +164,7 @@ def _explicit(problem: Problem, features: np.ndarray) -> Components:
 def _centred(problem: Problem) -> tuple[np.ndarray, Means, float, float]:
     """The centred, weighted matrix, in one n x n array; what was subtracted; its trace; the trace it had before."""
     _require_room(problem)
-    if problem.kernel.pairwise:
+    if isinstance(problem.kernel, Precomputed):
         K = problem.X if problem.disposable else problem.X.copy()
     else:
         K = problem.kernel(problem.X)
@@ -196,6 +208,9 @@ def _krylov_pairs(problem: Problem, most: int, quiet: bool) -> tuple[Components,
     """Block Lanczos for at most so many components, and whether it found what was wanted; ``quiet`` if it did not."""
     k = problem.count or min(FIRST_GUESS, most)
     gram = _gram(problem, k)
+    if problem.count is None:
+        # A larger basis must fit beside the matrix.
+        most = max(k, min(most, (_limit(problem) - gram.nbytes) // (8 * problem.n * MOST_VECTORS)))
     columns = gram @ problem.pi
     means = Means(columns, float(problem.pi @ columns))
     power = problem.power(gram.diagonal())
@@ -205,11 +220,18 @@ def _krylov_pairs(problem: Problem, most: int, quiet: bool) -> tuple[Components,
         gram,
         center=True,
         sample_weight=problem.weight,
-        block_size=max(WIDE_BLOCK, k + 2) if recomputed and k <= WIDE else None,
+        block_size=_block(k) if recomputed else None,
         random_state=problem.random_state,
     )
     pairs, complete = _solve(solver, problem, k, most, trace)
-    if complete or not quiet:
+    if not complete and not quiet and pairs.converged == len(pairs.values):
+        warnings.warn(
+            f"n_components={problem.wanted!r} takes more than {len(pairs.values)} components, and no more are looked for "
+            "on this route: these are kept. Use eigen_solver='dense', or allow more memory.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    elif complete or not quiet:
         # At the line that called fit.
         warn_of_doubts(pairs, problem.tol or TOL, stacklevel=6)
     return Components(pairs.values, pairs.vectors, pairs.residuals, means, trace, power, "krylov"), complete
@@ -225,12 +247,27 @@ def _solve(solver: TopSolver, problem: Problem, k: int, most: int, trace: float)
         k = min(2 * k, most)
 
 
+def _block(k: int) -> int | None:
+    """Vectors that are multiplied at a time where the kernel is recomputed."""
+    return max(WIDE_BLOCK, k + 2) if k <= WIDE else None
+
+
 def _gram(problem: Problem, k: int) -> Gram:
     single = problem.X.dtype == np.float32 and not problem.kernel.pairwise
-    limit = int(SHARE * free_bytes()) if problem.memory_limit is None else problem.memory_limit
     # The basis has first claim.
-    budget = max(0, limit - 8 * problem.n * max(5 * k, 500))
+    basis = 8 * problem.n * basis_vectors(k, _block(k))
+    limit = _limit(problem)
+    if basis > limit:
+        raise MemoryError(
+            f"memory_limit={problem.memory_limit!r} allows {limit / 1e6:.4g} MB, and the Krylov basis for {k} components "
+            f"of {problem.n} rows takes {basis / 1e6:.4g} MB: ask for fewer components, or allow that."
+        )
+    budget = limit - basis
     return build_gram(problem.kernel, problem.X, precision="mixed" if single else "double", budget=budget)
+
+
+def _limit(problem: Problem) -> int:
+    return int(SHARE * free_bytes()) if problem.memory_limit is None else problem.memory_limit
 
 
 def _dense_bytes(problem: Problem) -> int:
@@ -247,9 +284,19 @@ def _dense_fits(problem: Problem) -> bool:
 def _require_room(problem: Problem) -> None:
     """Raise before anything is allocated past a limit that was given."""
     if problem.memory_limit is not None and not _dense_fits(problem):
-        raise ValueError(
+        raise MemoryError(
             f"memory_limit={problem.memory_limit!r} is too low to decompose a matrix of {problem.n} rows, which takes "
-            f"{_dense_bytes(problem):.3g} bytes. Use eigen_solver='krylov' with an integer n_components, or raise it."
+            f"{_dense_bytes(problem) / 1e6:.4g} MB: use eigen_solver='krylov' with an integer n_components, or allow that."
+        )
+
+
+def require_preimages(problem: Problem) -> None:
+    """Raise if the matrix of the ridge regression of rows on components is more than the limit that was given."""
+    whole = 8 * problem.n**2
+    if problem.memory_limit is not None and whole > problem.memory_limit:
+        raise MemoryError(
+            f"memory_limit={problem.memory_limit!r} is too low for pre-images by ridge regression, whose matrix of "
+            f"{problem.n} rows takes {whole / 1e6:.4g} MB: use preimage='fixed_point', or allow that."
         )
 
 

@@ -16,7 +16,7 @@ from ..gram import triangle_bytes
 from ..spectra.lapack import sytrd
 from ._summary import summary_text
 
-__all__ = ["SOLVERS", "Job", "Options", "Plan", "make_plan", "parse_bytes"]
+__all__ = ["SOLVERS", "Job", "Options", "Plan", "make_plan", "parse_bytes", "plan_of_one_solve"]
 
 SOLVERS = ("auto", "exact", "krylov")
 PRECISIONS = ("double", "mixed")
@@ -24,6 +24,8 @@ PRECISIONS = ("double", "mixed")
 EXACT_BELOW = 1500
 # Whole components converge late, if they are many.
 EXACT_BELOW_CUTS = 4000
+# More eigenvectors have more entries than LAPACK can count.
+MOST_EXACT = 46_000
 # A typical number of Krylov steps, for estimates, and the fewest that are worth starting.
 TYPICAL_STEPS, FEWEST_STEPS = 120, 48
 # What the exact route holds at its peak, in n x n matrices: K, the form of the whole with its eigenvectors and their
@@ -75,7 +77,7 @@ class Job(NamedTuple):
     stored : bool
         Whether the user gave the matrix.
     several : bool
-        Whether kernels share a matrix of distances.
+        Whether kernels are compared that can share their distances, or penalties that cannot share a factorization.
     cuts : bool
         Whether a filter keeps or drops whole components.
     vectors : bool
@@ -114,7 +116,8 @@ class Plan:
 
     Attributes
     ----------
-    route : {"primal", "exact", "krylov"}
+    route : {"primal", "exact", "krylov", "direct"}
+        "direct" is one solve, for a penalty that is given.
     storage : {"stored", "partial", "tiled", "given", "features"}
         How the Gram matrix is kept.
     nbytes : int
@@ -128,6 +131,8 @@ class Plan:
     why : str
     room : int or None
         How many steps the memory has room for, on the Krylov route.
+    shared : bool
+        Whether there is room for the distances of kernels that share them, on the Krylov route.
     """
 
     route: str
@@ -139,6 +144,7 @@ class Plan:
     why: str
     _work: Rates
     room: int | None = None
+    shared: bool = False
 
     @property
     def seconds(self) -> float:
@@ -165,10 +171,30 @@ def make_plan(job: Job, options: Options) -> Plan:
     if options.solver == "krylov" and job.whole:
         raise ValueError(f"solver='krylov' finds a part of the spectrum only, and {job.whole} needs all of it.")
     exact = _exact(job, limit)
+    if job.n > MOST_EXACT and (options.solver == "exact" or job.whole):
+        raise ValueError(
+            f"{job.n} rows are too many to decompose, which goes up to {MOST_EXACT}: use "
+            f"{'rule=' + repr('cv') + ' and ' if job.whole else ''}solver='krylov'."
+        )
     small = options.solver == "auto" and job.n <= job.exact_below and exact.nbytes <= limit
     if options.solver == "exact" or job.whole or small:
         return _fitting(exact, job, options) if options.solver == "auto" else _forced(exact, job, options)
     return _fitting(_krylov(job, options, limit), job, options)
+
+
+def plan_of_one_solve(job: Job, options: Options) -> Plan:
+    """For a penalty that is given: no path, no folds."""
+    options.check()
+    n, d = float(job.n), job.features
+    if d is not None and d < job.n:
+        work = Rates(2.0 * n * d**2 + d**3 / 3, 0, 16.0 * n * d, 0)
+        nbytes, storage, why = 8 * (2 * job.n * d + 2 * d * d), "features", f"{d} features are fewer than {job.n} rows"
+    else:
+        work = Rates(n**3 / 3, 0, 8 * n**2, 0 if job.stored else n**2)
+        # In place, but in a copy of a matrix that is given, and for each penalty but one.
+        nbytes, storage = int(8 * n**2) * (1 + job.several), "given" if job.stored else "stored"
+        why = "alpha is given, so there is no path"
+    return _fitting(Plan("direct", storage, nbytes, options.limit, work.product, None, why, work), job, options)
 
 
 def _forced(plan: Plan, job: Job, options: Options) -> Plan:
@@ -183,6 +209,7 @@ def _fitting(plan: Plan, job: Job, options: Options) -> Plan:
         "exact": f"use {'rule=' + repr('cv') + ' and ' if job.whole else ''}solver='krylov'",
         "krylov": "use fewer folds or targets, or a subsample of the rows",
         "primal": "use fewer features",
+        "direct": "pass alphas=[alpha] with solver='krylov', which keeps what fits",
     }[plan.route]
     raise MemoryError(
         f"the {plan.route} route needs {plan.nbytes / 1e6:.4g} MB for {job.n} rows, and {have} allows "
@@ -220,7 +247,10 @@ def _krylov(job: Job, options: Options, limit: int) -> Plan:
     # A given matrix is used where it lies, but in single precision it is a copy.
     copied = triangle if job.stored and size == 4 else 0
     budget = int(max(0, min(whole, limit - step * steps - fixed)))
-    room = (limit - budget - copied - fixed) // step
+    several = job.several and not job.stored and budget == whole
+    distances = triangle_bytes(n, np.float64)
+    shared = distances if several and distances + budget + step * steps + fixed <= limit else 0
+    room = (limit - budget - copied - shared - fixed) // step
     storage = "given" if job.stored else "stored" if budget >= whole else "partial" if budget else "tiled"
     missing = 0.0 if job.stored else 1 - budget / whole
     orthogonal = 8.0 * n * columns * steps**2 / 2
@@ -231,8 +261,9 @@ def _krylov(job: Job, options: Options, limit: int) -> Plan:
     if options.solver == "auto":
         small = n <= job.exact_below
         why = "all eigenvalues would need more memory" if small else f"{n} rows are more than {job.exact_below}"
-    nbytes = int(copied + budget + max(vectors, min(step * steps + fixed, limit - budget - copied)))
-    return Plan("krylov", storage, nbytes, limit, work.product, budget, why, work, int(room))
+    kept = copied + budget + shared
+    nbytes = int(kept + max(vectors, min(step * steps + fixed, limit - kept)))
+    return Plan("krylov", storage, nbytes, limit, work.product, budget, why, work, int(room), shared > 0)
 
 
 def _krylov_workspace(job: Job, columns: int, steps: int) -> int:

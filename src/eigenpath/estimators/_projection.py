@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..kernels import Kernel, as_kernel
+from ..kernels import Kernel
 from ..projection.path import ProjectionPath
+from ._callable import kernel_of
 from ._summary import Table, percent, summary_text
 
 __all__ = ["candidate_kernels", "projection_summary"]
@@ -22,8 +23,7 @@ def candidate_kernels(model: Any, X: Any, weight: np.ndarray) -> list[Kernel]:
     given = list(model.kernel) if isinstance(model.kernel, (list, tuple)) else [model.kernel]
     if not given:
         raise ValueError("kernel is an empty list: name at least one kernel.")
-    shared = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0, **(model.kernel_params or {})}
-    kernels = [_named(kernel, shared) if isinstance(kernel, str) else as_kernel(kernel, **shared) for kernel in given]
+    kernels = [_by_name(model, kernel) if isinstance(kernel, str) else kernel_of(model, kernel) for kernel in given]
     if len(kernels) > 1 and any(kernel.pairwise for kernel in kernels):
         raise ValueError("kernel='precomputed' cannot be one of several: X holds the values of one kernel.")
 
@@ -33,9 +33,9 @@ def candidate_kernels(model: Any, X: Any, weight: np.ndarray) -> list[Kernel]:
     return [resolved for kernel in kernels for resolved in _widths(kernel, resolve)]
 
 
-def _named(name: str, shared: dict[str, Any]) -> Kernel:
+def _by_name(model: Any, name: str) -> Kernel:
     """A kernel by name, with "scale" in place of a gamma by distances where it is no function of a distance."""
-    kernel = as_kernel(name, **shared)
+    kernel = kernel_of(model, name)
     by_distance = kernel.get_params().get("gamma") in ("median", "auto")
     return clone(kernel).set_params(gamma="scale") if by_distance and kernel.metric is None else kernel
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..filters import Filter
-from ..gram import build_gram
+from ..gram import DistanceTriangle, build_gram
 from ..kernels import Kernel, distance_matrix
 from ..path import Path
 from ..selection import GCV, Choice, Rule, Task
@@ -23,7 +23,7 @@ from ._plan import Job, Options, Plan, make_plan
 
 __all__ = ["Candidate", "FoldFunctions", "Search", "Solver", "Winner"]
 
-# How much coarser the Krylov route is while bandwidths are compared.
+# How much coarser the Krylov route is while kernels are compared.
 _COARSE = 10.0
 
 
@@ -103,7 +103,9 @@ class Search:
     winner: Winner | None = None
     _value: float = np.inf
     _distances: dict[str, np.ndarray] = field(default_factory=dict)
+    _triangles: dict[str, DistanceTriangle] = field(default_factory=dict)
     _several: bool = False
+    _kernels: bool = False
 
     def run(self, kernels: list[Kernel]) -> Winner:
         """Try every kernel with every filter, and bandwidths on a grid where ``gamma="auto"``."""
@@ -112,25 +114,36 @@ class Search:
             if names:
                 self._try_bandwidths(kernel, names)
             else:
-                self._try(self._resolve(kernel))
-        self._distances.clear()
+                self._try(self._resolve(kernel), self._coarse)
         assert self.winner is not None
-        if any(widths) and self.winner.solver.route == "krylov":
-            self._refine(self.winner.kernel)
+        if self._kernels and self.winner.solver.route == "krylov":
+            self._refine()
+        self._distances.clear()
+        self._triangles.clear()
         return self.winner
 
     def announce(self, kernels: list[Kernel]) -> list[list[str]]:
         """See whether there will be several candidates; return the names of the bandwidths to look for."""
         widths = [bandwidth_names(kernel) for kernel in kernels]
-        self._several = len(kernels) * len(self.filters) > 1 or any(widths)
+        self._kernels = len(kernels) > 1 or any(widths)
+        self._several = self._kernels or len(self.filters) > 1
         return widths
 
-    def _refine(self, kernel: Kernel) -> None:
-        """Once more in full precision, what was best at coarse precision."""
-        tried, self.candidates, self._value = self.candidates, [], np.inf
-        self._try(kernel)
+    @property
+    def _coarse(self) -> float:
+        """The precision that tells most kernels apart; the contenders come again."""
+        return self.options.tol * (_COARSE if self._kernels else 1.0)
+
+    def _refine(self) -> None:
+        """Once more in full precision: the best at coarse precision, and what is as good up to that precision."""
+        tried, self.candidates = self.candidates, []
+        worst = self._value + self._coarse * abs(self._value)
+        contenders = {id(one.kernel): one.kernel for one in tried if one.value <= worst}
+        self._value = np.inf
+        for kernel in contenders.values():
+            self._try(kernel, self.options.tol)
         finer = iter(self.candidates)
-        self.candidates = [next(finer) if one.kernel is kernel else one for one in tried]
+        self.candidates = [next(finer) if id(one.kernel) in contenders else one for one in tried]
 
     def _resolve(self, kernel: Kernel) -> Kernel:
         return kernel.resolve(self.X, self.sample.sample_weight, self.random_state)
@@ -144,8 +157,7 @@ class Search:
         def value(power: int) -> float:
             if power not in values:
                 scaled = {name: gamma * 2.0**power for name, gamma in base.items()}
-                # Contenders are told apart at coarse precision.
-                values[power] = self._try(clone(start).set_params(**scaled), _COARSE * self.options.tol)
+                values[power] = self._try(clone(start).set_params(**scaled), self._coarse)
             return values[power]
 
         for power in _coarse(value):
@@ -153,14 +165,15 @@ class Search:
         best = min(values, key=lambda power: values[power])
         value(best - 1), value(best + 1)
 
-    def _try(self, kernel: Kernel, tol: float | None = None) -> float:
+    def _try(self, kernel: Kernel, tol: float) -> float:
         """The best value over the filters."""
-        kappa2 = kernel.bound if np.isfinite(kernel.bound) else float(np.max(kernel.diag(self.X)))
+        seen = self.sample.weight > 0
+        kappa2 = kernel.bound if np.isfinite(kernel.bound) else float(np.max(kernel.diag(self.X)[seen]))
         task = Task(self.classes, self.per_target, kappa2)
         features = kernel.features(self.X)
         plan = self.plan(kernel, features)
         if plan.route == "krylov":
-            return self._try_krylov(kernel, task, plan, self.options.tol if tol is None else tol)
+            return self._try_krylov(kernel, task, plan, tol)
         if plan.route == "primal":
             decomposition: Decomposition = PrimalDecomposition(features, self.sample, self.folds)
         else:
@@ -169,11 +182,20 @@ class Search:
         values = []
         for filter in self.filters:
             path = Path(decomposition, filter)
-            value = GCV().choose(path, task).value if self._several and not self.rule.comparable else np.nan
+            value = self._compared(path, task)
             choice = self.rule.choose(path, task)
             solver = Solver(plan.route, f"all {len(path.t)} eigenvalues")
             values.append(self._judge(kernel, path, choice, choice.value if self.rule.comparable else value, solver))
         return min(values)
+
+    def _compared(self, path: Path, task: Task) -> float:
+        """The least GCV score, where kernels and filters are compared and the rule's own scores do not serve."""
+        if not self._several or self.rule.comparable:
+            return np.nan
+        value = GCV().choose(path, task).value
+        # The path shows what the rule thinks.
+        path.scores = path.scores_std = None
+        return value
 
     def _try_krylov(self, kernel: Kernel, task: Task, plan: Plan, tol: float) -> float:
         options = self.options
@@ -183,6 +205,7 @@ class Search:
             storage="tiled" if plan.storage == "tiled" else "auto",
             precision=options.precision,
             budget=plan.budget,
+            distances=self._triangle(kernel) if plan.shared else None,
         )
         krylov = KrylovDecomposition(gram, self.sample, self.folds, self.psd_tol)
         assert plan.room is not None
@@ -204,11 +227,19 @@ class Search:
             values.append(self._judge(kernel, one.path, one.choice, one.choice.value, solver))
         return min(values)
 
+    def _triangle(self, kernel: Kernel) -> DistanceTriangle:
+        assert kernel.metric is not None
+        if kernel.metric not in self._triangles:
+            self._triangles[kernel.metric] = DistanceTriangle(self.X, kernel.metric)
+        return self._triangles[kernel.metric]
+
     def plan(self, kernel: Kernel, features: Any = None) -> Plan:
         """The route for one kernel."""
         whole = f"rule={self.rule!r}" if self.rule.whole else None
         if self._several and not self.rule.comparable:
             whole = "comparing kernels and filters by GCV"
+        if any(filter.whole for filter in self.filters):
+            whole = "a share of the variance"
         job = Job(
             n=len(self.sample),
             d=self.X.shape[1],
@@ -217,7 +248,7 @@ class Search:
             features=None if features is None else features.shape[1],
             whole=whole,
             stored=kernel.pairwise,
-            several=self._several and kernel.metric is not None,
+            several=self._kernels and kernel.metric is not None,
             cuts=any(filter.cuts for filter in self.filters),
             vectors=not all(filter.resolvent for filter in self.filters),
         )
@@ -249,7 +280,7 @@ class Search:
         return FoldFunctions(functions, missed, fold, weight)
 
     def _gram(self, kernel: Kernel) -> np.ndarray:
-        if not self._several or kernel.metric is None:
+        if not self._kernels or kernel.metric is None:
             return kernel(self.X)
         if kernel.metric not in self._distances:
             self._distances[kernel.metric] = distance_matrix(self.X, metric=kernel.metric)

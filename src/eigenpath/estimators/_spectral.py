@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from inspect import signature
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..filters import Filter, as_filter
 from ..gram import KernelCross
-from ..kernels import CallableKernel, Kernel, as_kernel
+from ..kernels import Kernel
 from ..selection import RULES, Rule, as_rule
 from ..spectra.base import CENTERINGS, Sample
+from ._callable import kernel_of
 from ._interval import Interval, cv_plus
 from ._plan import Options, Plan
 from ._search import FoldFunctions, Search, Winner
@@ -26,11 +26,18 @@ from ._summary import Table, percent, show, summary_text
 
 __all__ = ["SpectralEstimator", "brief"]
 
+# What rounding may do beside the residuals for predictions to be in single precision.
+_BESIDE = 0.1
+
 
 def brief(part: Any) -> str:
     """A kernel or filter on one line, its numbers to four digits."""
     line = " ".join(str(part).split())
     return re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda number: f"{float(number[0]):.4g}", line)
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
 class SpectralEstimator(BaseEstimator):
@@ -57,21 +64,10 @@ class SpectralEstimator(BaseEstimator):
         given = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         if not given:
             raise ValueError("kernel is an empty list: name at least one kernel.")
-        kernels = [self._as_kernel(kernel) for kernel in given]
+        kernels = [kernel_of(self, kernel) for kernel in given]
         if len(kernels) > 1 and any(kernel.pairwise for kernel in kernels):
             raise ValueError("kernel='precomputed' cannot stand in a list of kernels: X is one matrix.")
         return kernels
-
-    def _as_kernel(self, kernel: Any) -> Kernel:
-        params = {} if self.kernel_params is None else self.kernel_params
-        if not isinstance(params, Mapping):
-            raise ValueError(f"kernel_params must be a dict of the kernel's parameters or None, got {params!r}.")
-        if isinstance(kernel, str):
-            # A parameter that has its own place in the constructor may also come with the others.
-            return as_kernel(kernel, **({"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0} | params))
-        if callable(kernel) and not isinstance(kernel, (Kernel, SklearnKernel, type)):
-            return CallableKernel(kernel, params or None)
-        return as_kernel(kernel, **params)
 
     def _filters(self) -> list[Filter]:
         given = self.filter if isinstance(self.filter, (list, tuple)) else [self.filter]
@@ -135,6 +131,7 @@ class SpectralEstimator(BaseEstimator):
             raise ValueError(
                 f"kernel='precomputed' needs a square matrix of kernel values in fit, got X of shape {X.shape}."
             )
+        X = X.toarray() if kernels[0].pairwise and issparse(X) else X
         labels = Y[:, 0] if Y.shape[1] == 1 else Y.argmax(axis=1) if classes is not None else Y
         search = Search(
             # Spectra are taken in double precision, whatever the precision of the data and of predictions.
@@ -162,7 +159,7 @@ class SpectralEstimator(BaseEstimator):
     def _options(self) -> Options:
         return Options(self.solver, self.precision, self.tol, self.max_iter, self.memory_limit)
 
-    def plan(self, X: Any, y: Any = None) -> Plan:
+    def plan(self, X: Any, y: Any = None, groups: Any = None) -> Plan:
         """The route that ``fit`` would take, its memory, operations and time, without fitting.
 
         Parameters
@@ -170,6 +167,8 @@ class SpectralEstimator(BaseEstimator):
         X : {array-like, CSR matrix} of shape (n, d)
         y : array-like of shape (n,) or (n, targets), optional
             Only its shape, and in classification the number of classes, matters; one target by default.
+        groups : array-like of shape (n,), optional
+            For splitters that keep groups together.
 
         Returns
         -------
@@ -177,7 +176,9 @@ class SpectralEstimator(BaseEstimator):
             Of one kernel or bandwidth; print it.
         """
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        Y = self._targets_like(X.shape[0], y)
+        return self._plan(X, self._targets_like(X.shape[0], y), groups)
+
+    def _plan(self, X: Any, Y: np.ndarray, groups: Any) -> Plan:
         rule = self._rule()
         kernels = self._kernels()
         search = Search(
@@ -185,7 +186,7 @@ class SpectralEstimator(BaseEstimator):
             sample=self._sample(Y, None),
             filters=self._filters(),
             rule=rule,
-            folds=rule.splits(X, Y[:, 0]),
+            folds=rule.splits(X, Y[:, 0], groups=groups),
             options=self._options(),
         )
         search.announce(kernels)
@@ -197,7 +198,7 @@ class SpectralEstimator(BaseEstimator):
 
     def _keep(self, dual: np.ndarray, intercept: np.ndarray, primal: np.ndarray | None, flat: bool) -> None:
         """Store the function, in the data's precision; a single target given flat gets flat coefficients."""
-        dtype = self.X_fit_.dtype
+        dtype = self.X_fit_.dtype if self._single_is_enough(dual) else np.dtype(np.float64)
         self.dual_coef_ = (dual[:, 0] if flat else dual).astype(dtype, copy=False)
         self.intercept_ = (intercept[0] if flat else intercept).astype(dtype, copy=False)
         if primal is not None:
@@ -205,12 +206,26 @@ class SpectralEstimator(BaseEstimator):
         elif hasattr(self, "coef_"):
             del self.coef_
 
+    def _single_is_enough(self, dual: np.ndarray) -> bool:
+        """Whether rounding in float32 is small beside what the function misses anyway; large coefficients cancel."""
+        if self.X_fit_.dtype != np.float32:
+            return False
+        bound = self.kernel_.bound if np.isfinite(self.kernel_.bound) else self.kernel_.diag(self.X_fit_).max()
+        rounding = float(np.finfo(np.float32).eps) * bound * np.linalg.norm(dual, axis=0)
+        return bool(np.all(rounding <= _BESIDE * self._missed(dual)))
+
+    def _missed(self, dual: np.ndarray) -> np.ndarray:
+        """The root mean square ``(k,)`` of the residuals."""
+        return np.sqrt(self.path_.training_error[self.choice_.index, np.arange(dual.shape[1])])
+
     def _values(self, X: Any) -> np.ndarray:
         """The function at the rows of X, ``(m,)`` or ``(m, k)``."""
         X = self._validate_new(X)
         if hasattr(self, "coef_"):
-            return self.kernel_.features(X) @ self.coef_.T + self.intercept_
-        return self._product(X, self.dual_coef_) + self.intercept_
+            values = self.kernel_.features(X) @ self.coef_.T + self.intercept_
+        else:
+            values = self._product(X, self.dual_coef_) + self.intercept_
+        return values.astype(np.result_type(X.dtype, self.X_fit_.dtype), copy=False)
 
     def _validate_new(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -221,7 +236,7 @@ class SpectralEstimator(BaseEstimator):
         if self.kernel_.pairwise:
             # Not X itself: the kernel may be a multiple of it.
             return self.kernel_(X, self.X_fit_) @ dual
-        dtype = np.float32 if X.dtype == self.X_fit_.dtype == np.float32 else np.float64
+        dtype = np.float32 if X.dtype == dual.dtype == np.float32 else np.float64
         out = KernelCross(self.kernel_, X, self.X_fit_, dtype) @ dual
         return out.astype(dtype, copy=False)
 
@@ -276,14 +291,15 @@ class SpectralEstimator(BaseEstimator):
         n, k = path.sample.y.shape
         at = choice.index
         mine = at, np.arange(k)
+        nearest = "" if np.array_equal(choice.params, path.params[at]) else ", the nearest; what follows is its own"
         facts = [
-            ("data", f"{n} rows, {self.n_features_in_} columns, {k} target{'s' if k > 1 else ''}"),
+            ("data", f"{n} rows, {_count(self.n_features_in_, 'column')}, {_count(k, 'target')}"),
             ("kernel", brief(self.kernel_)),
             ("filter", brief(choice.filter.with_value(None))),
             (self._said or choice.filter.parameter, choice.params),
             ("chosen as", choice.why),
             ("solver", self._solved()),
-            ("place on the path", f"{show(at + 1)} of {len(path)}"),
+            ("place on the path", f"{show(at + 1)} of {len(path)}{nearest}"),
             ("degrees of freedom", path.degrees_of_freedom[at]),
             ("components kept", path.components[at]),
             ("norm of the function", float(np.sqrt((path.norm[mine] ** 2).mean()))),
@@ -297,7 +313,8 @@ class SpectralEstimator(BaseEstimator):
     def _solved(self) -> str:
         solver = self.solver_
         bound = "" if solver.error is None else f"; within {solver.error:.1g} of the exact function"
-        return f"{solver.route}: {solver.how}{bound}"
+        rounding = f", and {solver.rounding:.1g} for rounding" if self.precision == "mixed" and solver.rounding else ""
+        return f"{solver.route}: {solver.how}{bound}{rounding}"
 
     def _unexplained(self, error: np.ndarray) -> float:
         sample = self.path_.sample

@@ -6,17 +6,18 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..gram.cross import Cross, FactorCross, KernelCross
-from ..kernels import Kernel, as_kernel
+from ..kernels import Kernel, Precomputed
 from ..spectra.direct import solve_gram
-from ._callable import callable_kernel
-from ._kpca_checks import check_data, check_parameters, weights_of
-from ._kpca_routes import Components, Problem, find_components
+from ._callable import callable_kernel, kernel_of
+from ._kpca_checks import check_data, check_parameters, diagonal_of, weights_of
+from ._kpca_routes import Components, Problem, find_components, require_preimages
 from ._kpca_space import FeatureSpan, clean_values, left_over, signs
 from ._plan import parse_bytes
 from ._preimage import TILE, check_fixed_point, fixed_point, nearest_rows
@@ -45,7 +46,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         A name, a `Kernel`, ``"precomputed"``, or a function of two rows as in scikit-learn. (Vectorized functions go in
         as ``kernels.CallableKernel``.)
     gamma, degree, coef0, kernel_params
-        As in scikit-learn; ``gamma`` also takes ``"scale"`` and ``"median"``.
+        As in scikit-learn; ``gamma`` also takes ``"scale"`` and ``"median"``, and ``kernel_params`` may hold further
+        parameters of a kernel given by name.
     alpha : float, default=1.0
         The penalty of the ridge regression that learns pre-images.
     fit_inverse_transform : bool, default=False
@@ -173,14 +175,21 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_parameters(self, pairwise)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, copy=self.copy_X and not pairwise)
         check_data(self, X, pairwise)
+        X = X.toarray() if pairwise and issparse(X) else X
         weight = weights_of(sample_weight, X)
         kernel = self._kernel().resolve(X, weight, self.random_state)
+        # A fit that is interrupted leaves the estimator unfitted.
+        self._complete = False
+        problem = self._problem(kernel, X, weight)
+        if self.fit_inverse_transform and self.preimage == "ridge":
+            require_preimages(problem)
         self.gamma_ = getattr(kernel, "gamma", 1 / X.shape[1] if self.gamma is None else self.gamma)
         self.kernel_, self.X_fit_ = kernel, X
         self._root = None if weight is None else np.sqrt(weight)
-        self._store(find_components(self._problem(kernel, X, weight), self.eigen_solver), X.dtype)
+        self._store(find_components(problem, self.eigen_solver), X.dtype)
         if self.fit_inverse_transform and self.preimage == "ridge":
             self._learn_preimages(X, weight)
+        self._complete = True
         return self
 
     def fit_transform(self, X, y=None, **params):
@@ -306,6 +315,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.kernel, "pairwise", False
         )
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return getattr(self, "_complete", False)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -315,11 +327,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _kernel(self) -> Kernel:
         named = callable_kernel(self.kernel, self.kernel_params)
-        return (
-            named
-            if named is not None
-            else as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        )
+        return kernel_of(self, self.kernel) if named is None else named
 
     def _problem(self, kernel: Kernel, X: Any, weight: np.ndarray | None) -> Problem:
         k = self.n_components
@@ -333,7 +341,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.iterated_power,
             self.random_state,
             parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit,
-            disposable=not self.copy_X,
+            # Rows without weight are projected by their kernel values.
+            disposable=not self.copy_X and (weight is None or bool(weight.all())),
         )
 
     def _store(self, found: Components, dtype: np.dtype) -> None:
@@ -353,11 +362,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        return X.toarray() if self.kernel_.pairwise and issparse(X) else X
 
     def _cross(self, X: Any) -> Cross:
         if self.kernel_.pairwise:
-            return FactorCross(X)
+            # The kernel may be a multiple of X.
+            return FactorCross(X if isinstance(self.kernel_, Precomputed) else self.kernel_(X, self.X_fit_))
         features = self.kernel_.features(X)
         if features is not None:
             return FactorCross(features, self.kernel_.features(self.X_fit_))
@@ -366,14 +377,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _coordinates_and_lengths(self, X: Any, diagonal: Any) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (m, k), and the squared distance (m,) of each image to the mean of the training images."""
         X = self._new_rows(X)
-        if diagonal is None and self.kernel_.pairwise:
-            raise ValueError("a precomputed kernel does not tell k(x, x) of new rows: pass it as diagonal.")
-        diagonal = self.kernel_.diag(X) if diagonal is None else np.asarray(diagonal, dtype=np.float64)
-        if diagonal.shape != (X.shape[0],):
-            raise ValueError(
-                f"diagonal must have an entry for each of the {X.shape[0]} rows, got shape {diagonal.shape}."
-            )
-        return self._span.with_lengths(self._cross(X), diagonal)
+        return self._span.with_lengths(self._cross(X), diagonal_of(self.kernel_, X, diagonal))
 
     def _learn_preimages(self, X: np.ndarray, weight: np.ndarray | None) -> None:
         T = self._span.training()

@@ -14,6 +14,7 @@ from ..kernels import Kernel
 from ..spectra.base import Coefficients, Sample
 from ..spectra.direct import solve_features, solve_gram
 from ._callable import callable_kernel
+from ._plan import Job, Plan, plan_of_one_solve
 from ._spectral import SpectralEstimator, brief
 from ._summary import summary_text
 
@@ -47,8 +48,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         ``"mse"`` by default; that of ``GridSearchCV`` is ``"r2"``.
     per_target : bool, default=False
         Whether each target gets a penalty of its own from ``alphas``.
-    psd_tol, solver, precision, tol, max_iter, memory_limit, intervals
+    psd_tol, solver, precision, tol, max_iter, intervals
         As in `SpectralRegressor`, with ``alphas``.
+    memory_limit : int or str, optional
+        As in `SpectralRegressor`.
 
     Attributes
     ----------
@@ -181,6 +184,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         """One penalty, or a given one for each target: no path is needed."""
         for name in ("path_", "choice_", "filter_", "candidates_", "solver_", "_fold_functions", "dual_coef_"):
             self.__dict__.pop(name, None)
+        self._plan(X, Y, None)
         alpha, self.n_iter_ = self._alpha(Y.shape[1]), 1
         self.kernel_ = self._kernels()[0].resolve(X, weight)
         self.X_fit_, self.alpha_ = X, alpha[0] if len(alpha) == 1 else alpha
@@ -192,6 +196,24 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
             dual, primal = solve_gram(K.copy() if K is X else K, Y, alpha, weight), None
         self._keep(dual, np.zeros(Y.shape[1]), primal, flat)
 
+    def _plan(self, X: Any, Y: np.ndarray, groups: Any) -> Plan:
+        if self.alphas is not None:
+            return super()._plan(X, Y, groups)
+        if len(self._kernels()) > 1:
+            raise ValueError("kernel is a list, but alpha is given, so nothing is chosen: pass alphas, or one kernel.")
+        kernel, alpha = self._kernels()[0], self._alpha(Y.shape[1])
+        features = kernel.features(X) if len(alpha) == 1 and alpha[0] > 0 else None
+        job = Job(
+            n=X.shape[0],
+            d=X.shape[1],
+            targets=Y.shape[1],
+            folds=0,
+            features=None if features is None else features.shape[1],
+            stored=kernel.pairwise,
+            several=len(np.unique(alpha)) > 1,
+        )
+        return plan_of_one_solve(job, self._options())
+
     def _alpha(self, k: int) -> np.ndarray:
         alpha = np.atleast_1d(self.alpha)
         fits = alpha.shape in ((1,), (k,)) and alpha.dtype.kind in "uif"
@@ -201,6 +223,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
                 "To choose among several penalties, pass them as alphas."
             )
         return alpha.astype(np.float64)
+
+    def _missed(self, dual: np.ndarray) -> np.ndarray:
+        if self.alphas is not None:
+            return super()._missed(dual)
+        return self.alpha_ * np.linalg.norm(dual, axis=0) / np.sqrt(len(dual))
 
     def predict(self, X, interval=None):
         """Values of the function at the rows of X.
@@ -217,6 +244,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         ndarray of shape (m,) or (m, targets), or Interval
             With ``interval``, a named tuple ``(prediction, lower, upper)`` of such arrays.
         """
+        if interval is not None and self.alphas is None:
+            raise ValueError(
+                "there are no folds to make intervals of: choose a penalty by setting alphas, and intervals=True."
+            )
         return self._values(X) if interval is None else self._interval(X, interval)
 
     def summary(self) -> str:

@@ -4,11 +4,12 @@ from .base import Cross, Gram
 from .build import build_gram
 from .cross import KernelCross
 from .explicit import ExplicitGram
-from .kernel import KernelGram, triangle_bytes
+from .kernel import DistanceTriangle, KernelGram, triangle_bytes
 from .precomputed import PrecomputedGram
 
 __all__ = [
     "Cross",
+    "DistanceTriangle",
     "ExplicitGram",
     "Gram",
     "KernelCross",

@@ -78,7 +78,7 @@ class Gram(ABC):
         """See the class."""
 
     def trace(self) -> float:
-        """The sum of the diagonal, which bounds every eigenvalue."""
+        """The sum of the diagonal, which bounds every eigenvalue of a positive semidefinite matrix."""
         return float(self.diagonal().sum(dtype=np.float64))
 
 

@@ -26,7 +26,7 @@ class KernelCross(Cross):
     Z : {ndarray, CSR matrix} of shape (n, d)
         The training rows.
     dtype : {float64, float32}
-        In what precision kernel values are computed; sums are float64.
+        In what precision kernel values are computed and tiles multiplied; tiles are added up in float64.
     """
 
     def __init__(self, kernel: Kernel, X: Any, Z: Any, dtype: Any = np.float64) -> None:

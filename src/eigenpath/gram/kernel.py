@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._threads import blocks, run_tiles
 from ..kernels import Kernel
+from ..kernels.distances import prepare_distance
 from ._product import STRIP, rounding_error, symmetric_product
 from .base import Gram
 from .cross import KernelCross
 
-__all__ = ["KernelGram", "triangle_bytes"]
+__all__ = ["DistanceTriangle", "KernelGram", "triangle_bytes"]
 
 _FILL_WIDTH = 512
 _SAMPLED_ROWS = 8
@@ -21,6 +23,39 @@ _SAMPLED_ROWS = 8
 def triangle_bytes(n: int, dtype: Any) -> int:
     """The bytes of a stored triangle: half a matrix, and half a strip along the diagonal."""
     return sum((s.stop - s.start) * (n - s.start) for s in blocks(n, STRIP)) * np.dtype(dtype).itemsize
+
+
+class DistanceTriangle:
+    """The distances between rows that several kernels are functions of, in strips above the diagonal.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n, d)
+    metric : str
+        As in `distance_matrix`.
+    """
+
+    def __init__(self, X: Any, metric: str) -> None:
+        n = X.shape[0]
+        distances = prepare_distance(X.astype(np.float64, copy=False), None, metric)
+        strips = blocks(n, STRIP)
+        self._panels = _allocate(strips, n, np.dtype(np.float64), None)
+
+        def work(panel: np.ndarray, rows: slice, cols: slice) -> None:
+            tile = np.empty((rows.stop - rows.start, cols.stop - cols.start))
+            distances(rows, cols, tile)
+            panel[:, cols.start - rows.start : cols.stop - rows.start] = tile
+
+        run_tiles(work, _jobs(strips, self._panels))
+
+    def filler(self, kernel: Kernel) -> Callable[[slice, slice, np.ndarray], None]:
+        """Write the tiles of a kernel of this metric, of rows that are a strip, on and above the diagonal."""
+
+        def fill(rows: slice, cols: slice, out: np.ndarray) -> None:
+            panel = self._panels[rows.start // STRIP]
+            kernel.from_distance(panel[:, cols.start - rows.start : cols.stop - rows.start], out=out)
+
+        return fill
 
 
 class KernelGram(Gram):
@@ -36,6 +71,8 @@ class KernelGram(Gram):
         computed in float32.
     budget : int, optional
         Bytes that may be kept. Strips that do not fit are recomputed in every product. All are kept by default.
+    distances : DistanceTriangle, optional
+        Of the kernel's metric: what is kept is computed from it, in one pass.
 
     Examples
     --------
@@ -46,7 +83,14 @@ class KernelGram(Gram):
     array([3., 5.])
     """
 
-    def __init__(self, kernel: Kernel, X: Any, dtype: Any = np.float64, budget: int | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        dtype: Any = np.float64,
+        budget: int | None = None,
+        distances: DistanceTriangle | None = None,
+    ) -> None:
         super().__init__(X.shape[0])
         self.kernel = kernel
         self.dtype = np.dtype(dtype)
@@ -58,7 +102,7 @@ class KernelGram(Gram):
         # Recomputing is the price of a product: let it be in float32 if its result is.
         single = self.dtype == np.float32 and len(self._panels) < len(self._strips)
         self._refill = kernel.filler(self.X.astype(np.float32)) if single else self._fill
-        self._store()
+        self._store(self._fill if distances is None else distances.filler(kernel))
 
     @property
     def storage(self) -> str:
@@ -67,17 +111,13 @@ class KernelGram(Gram):
             return "stored"
         return "partial" if self._panels else "tiled"
 
-    def _store(self) -> None:
-        jobs = [
-            (panel, rows, slice(rows.start + cols.start, rows.start + cols.stop))
-            for rows, panel in zip(self._strips, self._panels)
-            for cols in _split(panel.shape)
-        ]
+    def _store(self, fill: Callable[[slice, slice, np.ndarray], None]) -> None:
+        jobs = _jobs(self._strips, self._panels)
         squares = np.zeros(len(jobs))
 
         def work(panel: np.ndarray, rows: slice, cols: slice, job: int) -> None:
             tile = np.empty((rows.stop - rows.start, cols.stop - cols.start))
-            self._fill(rows, cols, tile)
+            fill(rows, cols, tile)
             if rows == cols:
                 _mirror(tile)
             squares[job] = np.vdot(tile, tile) * (1 if rows == cols else 2)
@@ -133,10 +173,17 @@ class KernelGram(Gram):
 
     @property
     def product_error(self) -> float:
-        # The trace bounds the Frobenius norm; that of the stored strips is known.
-        norm = np.sqrt(self._square) if self.storage == "stored" else self.trace()
         rounded = self.dtype == np.float32 and self.storage == "stored"
-        return rounding_error(len(self), self.dtype, norm, rounded) + self._evaluation_error()
+        return rounding_error(len(self), self.dtype, self._norm(), rounded) + self._evaluation_error()
+
+    def _norm(self) -> float:
+        """A bound on the Frobenius norm, or without one, twice what a few rows show."""
+        if self.storage == "stored":
+            return float(np.sqrt(self._square))
+        if self.kernel.psd:
+            return self.trace()
+        rows = self.rows(np.random.default_rng(0).permutation(len(self))[:_SAMPLED_ROWS])
+        return 2 * float(np.sqrt(len(self) * (rows**2).sum(axis=1).mean()))
 
     def _evaluation_error(self) -> float:
         """Twice the Frobenius norm of what float32 does to the kernel's formula, extrapolated from a few rows."""
@@ -160,6 +207,15 @@ def _allocate(strips: list[slice], n: int, dtype: np.dtype, budget: int | None) 
             break
         panels.append(np.empty((rows.stop - rows.start, n - rows.start), dtype))
     return panels
+
+
+def _jobs(strips: list[slice], panels: list[np.ndarray]) -> list[tuple[np.ndarray, slice, slice]]:
+    """The tiles to fill: panel, rows, columns."""
+    return [
+        (panel, rows, slice(rows.start + cols.start, rows.start + cols.stop))
+        for rows, panel in zip(strips, panels)
+        for cols in _split(panel.shape)
+    ]
 
 
 def _split(shape: tuple[int, int]) -> list[slice]:

@@ -135,7 +135,8 @@ class KrylovDecomposition(Decomposition):
     def _noise(self, block: np.ndarray, products: np.ndarray) -> np.ndarray:
         """The errors of the products, as norms: their bound in float64; in float32, twice what some rows show."""
         n = len(self.gram)
-        largest = np.sqrt(self.sample.weight.max())
+        # A fold counts repeated rows as often as they occur.
+        largest = np.sqrt(max(problem.sample.weight.max() for problem in self.problems))
         if self.gram.dtype == np.float64:
             return np.full(len(block), self.gram.product_error * largest**2)
         if self._checked is None:
