@@ -37,6 +37,9 @@ class Path:
     scores, scores_std : ndarray of shape (p, k) or None
         What the rule that chose thought of each parameter: lower is better. Set by the rule.
     fold_scores : ndarray of shape (folds, p, k) or None
+    error_bound : ndarray of shape (p,) or None
+        Of the path that an estimator chose from a part of the spectrum: how far each function may be from the exact one,
+        for the worst fold and target, as a root mean square over the training rows and a share of the target's.
     """
 
     def __init__(self, decomposition: Decomposition, filter: Filter, params: Any = None) -> None:
@@ -53,6 +56,7 @@ class Path:
         self.scores: np.ndarray | None = None
         self.scores_std: np.ndarray | None = None
         self.fold_scores: np.ndarray | None = None
+        self.error_bound: np.ndarray | None = None
         self._decomposition: Decomposition | None = decomposition
 
     def __len__(self) -> int:
@@ -138,4 +142,6 @@ class Path:
             columns["score"] = self.scores.mean(axis=1)
         if self.scores_std is not None:
             columns["score_std"] = self.scores_std.mean(axis=1)
+        if self.error_bound is not None:
+            columns["error_bound"] = self.error_bound
         return columns

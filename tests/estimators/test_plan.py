@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
-from eigenpath import KernelPCR, KernelRidge, SpectralClassifier, SpectralRegressor, Tikhonov, plan
+from eigenpath import KernelPCA, KernelPCR, KernelRidge, SpectralClassifier, SpectralRegressor, Tikhonov, plan
 from eigenpath.estimators import _plan
 from eigenpath.estimators._plan import EXACT_BELOW, EXACT_BELOW_CUTS, Job, Options, make_plan, parse_bytes
 from eigenpath.gram import triangle_bytes
@@ -375,3 +375,44 @@ def test_folds_may_keep_groups_together(X):
     assert model.plan(X, groups=groups).nbytes == SpectralRegressor(cv=4).plan(X).nbytes
     with pytest.raises(ValueError, match="'groups' parameter should not be None"):
         model.plan(X)
+
+
+# --- components ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "route", "storage"),
+    [
+        (80, {"n_components": 2}, "dense", "stored"),
+        (80, {"n_components": 2, "kernel": "linear"}, "explicit", "features"),
+        (80, {"n_components": 2, "eigen_solver": "arpack"}, "arpack", "stored"),
+        (80, {"n_components": 2, "eigen_solver": "krylov"}, "krylov", "stored"),
+        (80, {}, "dense", "stored"),
+        (900, {"n_components": 3}, "krylov", "stored"),
+        (900, {"n_components": 3, "memory_limit": "4MB"}, "krylov", "partial"),
+        (900, {"n_components": 3, "memory_limit": "2.556MB"}, "krylov", "tiled"),
+        (1500, {"n_components": 0.5}, "krylov", "stored"),
+    ],
+)
+def test_kernel_pca_takes_the_route_of_its_plan(n, options, route, storage, rng):
+    X = rng.standard_normal((n, 3))
+    model = KernelPCA(**({"kernel": "rbf", "gamma": 0.3, "random_state": 0} | options))
+    planned = model.plan(X)
+    assert (planned.route, planned.storage) == (route, storage)
+    assert planned.nbytes <= planned.limit and planned.operations > 0
+    assert model.fit(X).eigen_solver_ == route
+    assert f"route       {route}, K {storage}" in str(planned)
+
+
+def test_components_that_do_not_fit_are_refused_when_planned(X):
+    with pytest.raises(MemoryError, match="basis for 2 components of 80 rows"):
+        KernelPCA(2, kernel="rbf", eigen_solver="krylov", memory_limit="50KB").plan(X)
+    with pytest.raises(MemoryError, match="too low to decompose a matrix of 80 rows"):
+        KernelPCA(kernel="rbf", memory_limit="50KB").plan(X)
+    assert KernelPCA(2, kernel="precomputed", eigen_solver="krylov").plan(X @ X.T).storage == "given"
+
+
+def test_more_components_are_planned_to_take_longer(rng):
+    X = rng.standard_normal((3000, 3))
+    times = [KernelPCA(k, kernel="rbf", eigen_solver="krylov").plan(X).seconds for k in (5, 50, 200)]
+    assert times[0] < times[1] < times[2] < KernelPCA(kernel="rbf").plan(X).seconds

@@ -540,3 +540,18 @@ def test_the_summary_tells_rounding_in_mixed_precision(data):
     models = [SpectralRegressor(gamma=GAMMA, solver="krylov", precision=p).fit(X, Y) for p in ("double", "mixed")]
     assert "for rounding" not in models[0].summary()
     assert f", and {models[1].solver_.rounding:.1g} for rounding" in models[1].summary()
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_the_path_tells_how_far_each_of_its_functions_may_be_from_the_exact_one(name, data):
+    X, Y, _ = data
+    y, options = Y[:, 0], {"gamma": GAMMA, "cv": KFold(3)}
+    loose = SpectralRegressor(filter=name, solver="krylov", tol=0.1, **options).fit(X, y)
+    bound, path = loose.path_.error_bound, loose.path_
+    assert bound.shape == path.params.shape and path.as_dict()["error_bound"] is bound
+    exact = SpectralRegressor(filter=clone(loose.filter_).with_value(path.params), solver="exact", **options).fit(X, y)
+    assert exact.path_.error_bound is None
+    # Residuals differ by no more than the functions do.
+    apart = np.abs(np.sqrt(path.training_error) - np.sqrt(exact.path_.training_error))[:, 0] / y.std()
+    assert (apart <= bound + 1e-8).all()
+    assert bound[0] <= 0.1 < bound.max(), "the far end of the path was not looked at closely"

@@ -30,7 +30,20 @@ from ..spectra.top import (
 )
 from ._plan import free_bytes
 
-__all__ = ["ROUTES", "Components", "Problem", "find_components", "require_preimages"]
+__all__ = [
+    "FIRST_GUESS",
+    "ROUTES",
+    "Components",
+    "Problem",
+    "dense_bytes",
+    "find_components",
+    "first_route",
+    "in_single",
+    "limit_of",
+    "require_basis",
+    "require_matrix",
+    "require_preimages",
+]
 
 SLIM = 200  # features up to which the singular values of the feature matrix are cheap
 MOST_VECTORS = 5  # of a basis, for each of many components
@@ -127,15 +140,24 @@ def _enough(values: np.ndarray, trace: float, share: float) -> int | None:
 
 
 def _auto(problem: Problem) -> Components:
-    n, k = problem.n, problem.count
-    features = problem.kernel.features(problem.X)
-    if features is not None and _slim(features, k):
+    n, features = problem.n, problem.kernel.features(problem.X)
+    route = first_route(problem, features)
+    if route == "explicit":
         return _explicit(problem, features)
-    fits = _dense_fits(problem)
-    if problem.wanted is None or (fits and exact_is_faster(n, FIRST_GUESS if k is None else k)):
+    if route == "dense":
         return _dense(problem)
+    fits = _dense_fits(problem)
     found, complete = _krylov_pairs(problem, n // 10 if fits else n // 2, quiet=fits)
     return found if complete or not fits else _dense(problem)
+
+
+def first_route(problem: Problem, features: Any) -> str:
+    """The route that "auto" takes, or tries first."""
+    n, k = problem.n, problem.count
+    if features is not None and _slim(features, k):
+        return "explicit"
+    exact = problem.wanted is None or (_dense_fits(problem) and exact_is_faster(n, FIRST_GUESS if k is None else k))
+    return "dense" if exact else "krylov"
 
 
 def _slim(features: Any, k: int | None) -> bool:
@@ -163,7 +185,7 @@ def _explicit(problem: Problem, features: np.ndarray) -> Components:
 
 def _centred(problem: Problem) -> tuple[np.ndarray, Means, float, float]:
     """The centred, weighted matrix, in one n x n array; what was subtracted; its trace; the trace it had before."""
-    _require_room(problem)
+    require_matrix(problem)
     if isinstance(problem.kernel, Precomputed):
         K = problem.X if problem.disposable else problem.X.copy()
     else:
@@ -210,7 +232,7 @@ def _krylov_pairs(problem: Problem, most: int, quiet: bool) -> tuple[Components,
     gram = _gram(problem, k)
     if problem.count is None:
         # A larger basis must fit beside the matrix.
-        most = max(k, min(most, (_limit(problem) - gram.nbytes) // (8 * problem.n * MOST_VECTORS)))
+        most = max(k, min(most, (limit_of(problem) - gram.nbytes) // (8 * problem.n * MOST_VECTORS)))
     columns = gram @ problem.pi
     means = Means(columns, float(problem.pi @ columns))
     power = problem.power(gram.diagonal())
@@ -253,24 +275,33 @@ def _block(k: int) -> int | None:
 
 
 def _gram(problem: Problem, k: int) -> Gram:
-    single = problem.X.dtype == np.float32 and not problem.kernel.pairwise
-    # The basis has first claim.
-    basis = 8 * problem.n * basis_vectors(k, _block(k))
-    limit = _limit(problem)
+    basis = require_basis(problem, k)
+    precision = "mixed" if in_single(problem) else "double"
+    return build_gram(problem.kernel, problem.X, precision=precision, budget=limit_of(problem) - basis)
+
+
+def in_single(problem: Problem) -> bool:
+    """Whether the Gram matrix of the Krylov route is kept in float32."""
+    return problem.X.dtype == np.float32 and not problem.kernel.pairwise
+
+
+def require_basis(problem: Problem, k: int) -> int:
+    """The bytes of a Krylov basis, which has first claim; raise if there is no room for it."""
+    basis, limit = 8 * problem.n * basis_vectors(k, _block(k)), limit_of(problem)
     if basis > limit:
         raise MemoryError(
             f"memory_limit={problem.memory_limit!r} allows {limit / 1e6:.4g} MB, and the Krylov basis for {k} components "
             f"of {problem.n} rows takes {basis / 1e6:.4g} MB: ask for fewer components, or allow that."
         )
-    budget = limit - basis
-    return build_gram(problem.kernel, problem.X, precision="mixed" if single else "double", budget=budget)
+    return basis
 
 
-def _limit(problem: Problem) -> int:
+def limit_of(problem: Problem) -> int:
+    """The bytes that the Krylov route may take."""
     return int(SHARE * free_bytes()) if problem.memory_limit is None else problem.memory_limit
 
 
-def _dense_bytes(problem: Problem) -> int:
+def dense_bytes(problem: Problem) -> int:
     """The matrix, and what LAPACK needs beside it."""
     n, k = problem.n, problem.most
     return 8 * n * (3 * n if k == n else n + 3 * k)
@@ -278,15 +309,15 @@ def _dense_bytes(problem: Problem) -> int:
 
 def _dense_fits(problem: Problem) -> bool:
     limit = free_bytes() if problem.memory_limit is None else problem.memory_limit
-    return _dense_bytes(problem) <= limit
+    return dense_bytes(problem) <= limit
 
 
-def _require_room(problem: Problem) -> None:
+def require_matrix(problem: Problem) -> None:
     """Raise before anything is allocated past a limit that was given."""
     if problem.memory_limit is not None and not _dense_fits(problem):
         raise MemoryError(
             f"memory_limit={problem.memory_limit!r} is too low to decompose a matrix of {problem.n} rows, which takes "
-            f"{_dense_bytes(problem) / 1e6:.4g} MB: use eigen_solver='krylov' with an integer n_components, or allow that."
+            f"{dense_bytes(problem) / 1e6:.4g} MB: use eigen_solver='krylov' with an integer n_components, or allow that."
         )
 
 

@@ -116,7 +116,7 @@ class Plan:
 
     Attributes
     ----------
-    route : {"primal", "exact", "krylov", "direct"}
+    route : {"primal", "exact", "krylov", "direct"}, or one of `KernelPCA`
         "direct" is one solve, for a penalty that is given.
     storage : {"stored", "partial", "tiled", "given", "features"}
         How the Gram matrix is kept.

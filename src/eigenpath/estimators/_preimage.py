@@ -7,13 +7,35 @@ from typing import Any
 import numpy as np
 
 from ..kernels import RBF, Kernel, Linear
+from ..spectra.direct import solve_gram
+from ._kpca_space import FeatureSpan
 
-__all__ = ["check_fixed_point", "fixed_point", "nearest_rows"]
+__all__ = ["check_fixed_point", "fixed_point", "learn_preimages", "nearest_rows", "preimages"]
 
 TILE = 2**21  # kernel values held at a time
 STEPS = 300
 TOL = 1e-7
 HALVINGS = 12
+
+
+def learn_preimages(
+    kernel: Kernel, T: np.ndarray, X: np.ndarray, alpha: float, weight: np.ndarray | None
+) -> np.ndarray:
+    """Dual coefficients of the ridge regression of rows ``X`` on their coordinates ``T``."""
+    return solve_gram(kernel(T), X, np.array([alpha]), weight)
+
+
+def preimages(kernel: Kernel, X: Any, span: FeatureSpan, T: np.ndarray) -> np.ndarray:
+    """Rows whose images are nearest to the points with coordinates ``T (m, k)``, searched from training rows ``X``."""
+    check_fixed_point(kernel, X)
+    dual = span.dual()
+    if T.shape[1] != dual.shape[1]:
+        raise ValueError(f"X has {T.shape[1]} columns, but there are {dual.shape[1]} components.")
+    start, step = X[nearest_rows(T, span.training())], max(1, TILE // len(X))
+    parts = [
+        fixed_point(kernel, X, span.pi + T[i : i + step] @ dual.T, start[i : i + step]) for i in range(0, len(T), step)
+    ]
+    return np.concatenate(parts).astype(T.dtype, copy=False)
 
 
 def check_fixed_point(kernel: Kernel, X: Any) -> None:

@@ -18,7 +18,7 @@ from ..spectra.base import Coefficients, Decomposition, Folds, Sample
 from ..spectra.exact import ExactDecomposition
 from ..spectra.krylov import KrylovDecomposition
 from ..spectra.primal import PrimalDecomposition
-from ._adaptive import follow
+from ._adaptive import follow, relative_errors
 from ._plan import Job, Options, Plan, make_plan
 
 __all__ = ["Candidate", "FoldFunctions", "Search", "Solver", "Winner"]
@@ -225,6 +225,8 @@ class Search:
             how = f"{krylov.steps} Krylov steps, K {plan.storage} in {options.precision} precision"
             solver = Solver(plan.route, how, krylov.steps, one.error, one.rounding)
             values.append(self._judge(kernel, one.path, one.choice, one.choice.value, solver))
+            if self.winner is not None and self.winner.path is one.path:
+                one.path.error_bound = relative_errors(krylov, one.filter, one.params)[0]
         return min(values)
 
     def _triangle(self, kernel: Kernel) -> DistanceTriangle:

@@ -14,13 +14,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ..gram.cross import Cross, FactorCross, KernelCross
 from ..kernels import Kernel, Precomputed
-from ..spectra.direct import solve_gram
 from ._callable import callable_kernel, kernel_of
 from ._kpca_checks import check_data, check_parameters, diagonal_of, weights_of
+from ._kpca_plan import plan_components
 from ._kpca_routes import Components, Problem, find_components, require_preimages
 from ._kpca_space import FeatureSpan, clean_values, left_over, signs
 from ._plan import parse_bytes
-from ._preimage import TILE, check_fixed_point, fixed_point, nearest_rows
+from ._preimage import learn_preimages, preimages
 from ._summary import Table, percent, summary_text
 
 __all__ = ["KernelPCA"]
@@ -188,7 +188,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._root = None if weight is None else np.sqrt(weight)
         self._store(find_components(problem, self.eigen_solver), X.dtype)
         if self.fit_inverse_transform and self.preimage == "ridge":
-            self._learn_preimages(X, weight)
+            self.X_transformed_fit_ = self._span.training()
+            self.dual_coef_ = learn_preimages(kernel, self.X_transformed_fit_, X, float(self.alpha), weight)
         self._complete = True
         return self
 
@@ -243,7 +244,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         if self.preimage == "fixed_point":
-            return self._fixed_point(X)
+            return preimages(self.kernel_, self.X_fit_, self._span, check_array(X, dtype=FLOATS))
         if not self.fit_inverse_transform:
             raise NotFittedError(
                 "inverse_transform has nothing learned to go by: set fit_inverse_transform=True before fit, or, for an "
@@ -288,6 +289,24 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         T, lengths = self._coordinates_and_lengths(X, diagonal)
         return np.maximum(lengths - (T**2).sum(axis=1), 0)
+
+    def plan(self, X, y=None):
+        """The route that ``fit`` would take, its memory, operations and time, without fitting.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        Plan
+            Print it.
+        """
+        check_parameters(self, self._pairwise)
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS)
+        kernel = self._kernel().resolve(X, None, self.random_state)
+        return plan_components(self._problem(kernel, X, None), self.eigen_solver)
 
     def summary(self) -> str:
         """What was fitted, in words and numbers."""
@@ -378,23 +397,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Coordinates (m, k), and the squared distance (m,) of each image to the mean of the training images."""
         X = self._new_rows(X)
         return self._span.with_lengths(self._cross(X), diagonal_of(self.kernel_, X, diagonal))
-
-    def _learn_preimages(self, X: np.ndarray, weight: np.ndarray | None) -> None:
-        T = self._span.training()
-        K = self.kernel_(T)
-        self.dual_coef_ = solve_gram(K, X, np.array([float(self.alpha)]), weight)
-        self.X_transformed_fit_ = T
-
-    def _fixed_point(self, X: Any) -> np.ndarray:
-        check_fixed_point(self.kernel_, self.X_fit_)
-        T = check_array(X, dtype=FLOATS)
-        if T.shape[1] != len(self.eigenvalues_):
-            raise ValueError(f"X has {T.shape[1]} columns, but there are {len(self.eigenvalues_)} components.")
-        rows, dual, pi = self.X_fit_, self._span.dual(), self._span.pi
-        start = rows[nearest_rows(T, self._span.training())]
-        step = max(1, TILE // len(rows))
-        parts = [
-            fixed_point(self.kernel_, rows, pi + T[i : i + step] @ dual.T, start[i : i + step])
-            for i in range(0, len(T), step)
-        ]
-        return np.concatenate(parts).astype(T.dtype, copy=False)

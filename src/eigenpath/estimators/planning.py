@@ -19,7 +19,7 @@ def plan(X: Any, y: Any = None, **params: Any) -> Plan:
     y : array-like of shape (n,) or (n, targets), optional
         Only its shape matters.
     **params
-        Of `SpectralRegressor`. It, `SpectralClassifier`, `KernelPCR` and `KernelRidge` have a method
+        Of `SpectralRegressor`. It, `SpectralClassifier`, `KernelPCR`, `KernelRidge` and `KernelPCA` have a method
         ``plan(X, y)``.
 
     Returns
