@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -555,3 +557,94 @@ def test_the_path_tells_how_far_each_of_its_functions_may_be_from_the_exact_one(
     apart = np.abs(np.sqrt(path.training_error) - np.sqrt(exact.path_.training_error))[:, 0] / y.std()
     assert (apart <= bound + 1e-8).all()
     assert bound[0] <= 0.1 < bound.max(), "the far end of the path was not looked at closely"
+
+
+# --- going on --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def products(monkeypatch):
+    """The numbers of vectors that a stored matrix was multiplied by, one for each step."""
+    seen = []
+    genuine = KernelGram.product
+    monkeypatch.setattr(KernelGram, "product", lambda self, V, *a: seen.append(V.shape[1]) or genuine(self, V, *a))
+    return seen
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_warm_start_goes_on_from_where_the_last_fit_stopped(name, data, products):
+    X, Y, new = data
+    options = {"gamma": GAMMA, "filter": name, "solver": "krylov", "tol": 1e-6}
+    model = SpectralRegressor(max_iter=10, warm_start=True, **options)
+    with pytest.warns(ConvergenceWarning, match="after 10 Krylov steps, which is what max_iter allows"):
+        model.fit(X, Y)
+    first = len(products)
+    assert first == 10
+    model.set_params(max_iter=500).fit(X, Y)
+    assert len(products) == model.n_iter_ > first, "no step is taken twice"
+    products.clear()
+    cold = SpectralRegressor(max_iter=500, **options).fit(X, Y)
+    assert len(products) == cold.n_iter_
+    assert_allclose(model.choice_.params, cold.choice_.params, rtol=1e-6)
+    assert_allclose(model.predict(new), cold.predict(new), rtol=1e-5, atol=1e-6)
+    products.clear()
+    model.fit(X, Y)
+    assert not products, "there is nothing left to do"
+
+
+def test_a_warm_start_is_only_of_the_same_problem(data, products, rng):
+    X, Y, _ = data
+    model = SpectralRegressor(gamma=GAMMA, solver="krylov", warm_start=True).fit(X, Y)
+    changes = {
+        "data": lambda: model.fit(X + 1e-9, Y),
+        "targets": lambda: model.fit(X, 2 * Y),
+        "weights": lambda: model.fit(X, Y, sample_weight=rng.integers(1, 3, len(X))),
+        "kernel": lambda: model.set_params(gamma=2 * GAMMA).fit(X, Y),
+        "folds": lambda: model.set_params(cv=4).fit(X, Y),
+        "centring": lambda: model.set_params(center="features").fit(X, Y),
+        "precision": lambda: model.set_params(precision="mixed").fit(X, Y),
+        "one kernel": lambda: model.set_params(kernel=["rbf", "laplacian"]).fit(X, Y),
+    }
+    for what, change in changes.items():
+        products.clear()
+        change()
+        assert len(products) >= model.n_iter_, what
+    X[0] += 1
+    model.set_params(kernel="rbf").fit(X, Y)
+    products.clear()
+    X[0] -= 1
+    model.fit(X, Y)
+    assert products, "an array that was changed in place is another one"
+
+
+def test_a_space_is_not_kept_without_need(data):
+    X, Y, new = data
+    model = SpectralRegressor(gamma=GAMMA, solver="krylov").fit(X, Y)
+    warm = clone(model).set_params(warm_start=True).fit(X, Y)
+    assert not hasattr(model, "_space") and hasattr(warm, "_space")
+    assert len(pickle.dumps(warm)) < 1.1 * len(pickle.dumps(model))
+    assert_allclose(pickle.loads(pickle.dumps(warm)).predict(new), model.predict(new))
+    nameless = clone(warm).set_params(kernel=CallableKernel(lambda A, B: rbf_kernel(A, B, gamma=GAMMA))).fit(X, Y)
+    assert not hasattr(nameless, "_space"), "two functions without names cannot be told apart"
+    ridge = KernelRidge(kernel="rbf", gamma=GAMMA, alphas=[0.1, 1], solver="krylov", warm_start=True).fit(X, Y)
+    assert hasattr(ridge, "_space")
+    assert not hasattr(ridge.set_params(alphas=None).fit(X, Y), "_space")
+
+
+def test_an_interrupted_continuation_starts_anew(data, monkeypatch):
+    X, Y, new = data
+    model = SpectralRegressor(gamma=GAMMA, solver="krylov", warm_start=True).fit(X, Y)
+    genuine, calls = KernelGram.product, []
+
+    def product(self, V, n_threads=None):
+        calls.append(V)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return genuine(self, V, n_threads)
+
+    monkeypatch.setattr(KernelGram, "product", product)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(tol=1e-8).fit(X, Y)
+    monkeypatch.undo()
+    cold = SpectralRegressor(gamma=GAMMA, solver="krylov", tol=1e-8).fit(X, Y)
+    assert_allclose(model.fit(X, Y).predict(new), cold.predict(new), rtol=1e-9)

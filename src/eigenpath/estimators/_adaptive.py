@@ -165,7 +165,8 @@ def follow(
 
     ``remedy`` is the parameter that sets this number.
     """
-    krylov.extend(min(_FIRST, max_iter))
+    # There may be some steps already.
+    krylov.extend(min(_FIRST, max_iter) - krylov.steps)
     # A kernel that is zero has no path, and this says so.
     Path(krylov, filters[0], ())
     t = _full_range(krylov)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pickle import PicklingError
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 
@@ -21,7 +23,7 @@ from ..spectra.primal import PrimalDecomposition
 from ._adaptive import follow, relative_errors
 from ._plan import Job, Options, Plan, make_plan
 
-__all__ = ["Candidate", "FoldFunctions", "Search", "Solver", "Winner"]
+__all__ = ["Candidate", "FoldFunctions", "Search", "Solver", "Space", "Winner"]
 
 # How much coarser the Krylov route is while kernels are compared.
 _COARSE = 10.0
@@ -58,6 +60,13 @@ class Solver(NamedTuple):
     rounding: float | None = None
 
 
+class Space(NamedTuple):
+    """A Krylov space that a later fit may go on from, and a digest of all that it depends on."""
+
+    key: str
+    krylov: KrylovDecomposition
+
+
 class FoldFunctions(NamedTuple):
     """The functions of all folds, what each row's own fold ``fold (n,)`` misses of it, ``missed (n, k)``, weights."""
 
@@ -86,6 +95,8 @@ class Search:
     ----------
     candidates : list of Candidate
         All that was tried, in the order of trying.
+    space : Space or None
+        With ``warm_start`` and one kernel, where to go on from, and afterwards what there is to go on from.
     """
 
     X: Any
@@ -99,6 +110,8 @@ class Search:
     random_state: Any = None
     options: Options = field(default_factory=Options)
     intervals: bool = False
+    warm_start: bool = False
+    space: Space | None = None
     candidates: list[Candidate] = field(default_factory=list)
     winner: Winner | None = None
     _value: float = np.inf
@@ -199,15 +212,7 @@ class Search:
 
     def _try_krylov(self, kernel: Kernel, task: Task, plan: Plan, tol: float) -> float:
         options = self.options
-        gram = build_gram(
-            kernel,
-            self.X,
-            storage="tiled" if plan.storage == "tiled" else "auto",
-            precision=options.precision,
-            budget=plan.budget,
-            distances=self._triangle(kernel) if plan.shared else None,
-        )
-        krylov = KrylovDecomposition(gram, self.sample, self.folds, self.psd_tol)
+        krylov = self._space(kernel, plan)
         assert plan.room is not None
         followers = follow(
             krylov,
@@ -228,6 +233,31 @@ class Search:
             if self.winner is not None and self.winner.path is one.path:
                 one.path.error_bound = relative_errors(krylov, one.filter, one.params)[0]
         return min(values)
+
+    def _space(self, kernel: Kernel, plan: Plan) -> KrylovDecomposition:
+        """A new Krylov space, or the one of the last fit if it was of the same problem."""
+        key = self._digest(kernel) if self.warm_start and not self._kernels else None
+        if self.space is not None and self.space.key == key:
+            return self.space.krylov
+        self.space = None
+        gram = build_gram(
+            kernel,
+            self.X,
+            storage="tiled" if plan.storage == "tiled" else "auto",
+            precision=self.options.precision,
+            budget=plan.budget,
+            distances=self._triangle(kernel) if plan.shared else None,
+        )
+        krylov = KrylovDecomposition(gram, self.sample, self.folds, self.psd_tol)
+        self.space = None if key is None else Space(key, krylov)
+        return krylov
+
+    def _digest(self, kernel: Kernel) -> str | None:
+        """None for a kernel whose function cannot be told from another."""
+        try:
+            return str(joblib.hash((kernel, self.X, self.sample, self.folds, self.psd_tol, self.options.precision)))
+        except (PicklingError, AttributeError, TypeError):
+            return None
 
     def _triangle(self, kernel: Kernel) -> DistanceTriangle:
         assert kernel.metric is not None

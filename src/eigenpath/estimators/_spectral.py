@@ -57,6 +57,7 @@ class SpectralEstimator(BaseEstimator):
     tol: float
     max_iter: int
     memory_limit: Any
+    warm_start: bool
     # What the user calls the filter's parameter, where that is not the filter's name for it.
     _said: str | None = None
 
@@ -146,8 +147,12 @@ class SpectralEstimator(BaseEstimator):
             random_state=check_random_state(self.random_state).randint(2**31 - 1),
             options=self._options(),
             intervals=getattr(self, "intervals", False),
+            warm_start=self.warm_start,
+            space=self.__dict__.pop("_space", None),
         )
         winner = search.run(kernels)
+        if search.space is not None:
+            self._space = search.space
         self.kernel_, self.path_, self.choice_ = winner.kernel, winner.path, winner.choice
         self.filter_ = winner.choice.fixed
         self.candidates_ = search.candidates
@@ -269,6 +274,10 @@ class SpectralEstimator(BaseEstimator):
             each = [together[:, f * k : (f + 1) * k] + one.intercept for f, one in enumerate(functions)]
         values = np.stack(each, axis=1)
         return [(values[:, :, target], folds.missed[:, target]) for target in range(values.shape[2])]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A Krylov space is as large as the kernel matrix, and of this process.
+        return {name: value for name, value in super().__getstate__().items() if name != "_space"}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "dual_coef_")

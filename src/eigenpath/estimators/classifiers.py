@@ -24,7 +24,7 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
     Parameters
     ----------
     kernel, gamma, degree, coef0, kernel_params, filter, rule, cv, center, psd_tol, random_state, solver, \
-    precision, tol, max_iter, memory_limit
+    precision, tol, max_iter, memory_limit, warm_start
         As in `SpectralRegressor`; folds given by a number are stratified.
     scoring : str or callable, optional
         ``"error"`` (misclassification, the default; ties go to more regularization), ``"log_loss"``, ``"auc"``, or a
@@ -69,6 +69,7 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
         tol: float = 1e-3,
         max_iter: int = 500,
         memory_limit: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -88,6 +89,7 @@ class SpectralClassifier(ClassifierMixin, SpectralEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.memory_limit = memory_limit
+        self.warm_start = warm_start
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Decompose, filter, choose.

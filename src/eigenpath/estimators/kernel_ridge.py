@@ -48,7 +48,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         ``"mse"`` by default; that of ``GridSearchCV`` is ``"r2"``.
     per_target : bool, default=False
         Whether each target gets a penalty of its own from ``alphas``.
-    psd_tol, solver, precision, tol, max_iter, intervals
+    psd_tol, solver, precision, tol, max_iter, warm_start, intervals
         As in `SpectralRegressor`, with ``alphas``.
     memory_limit : int or str, optional
         As in `SpectralRegressor`.
@@ -100,6 +100,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         tol: float = 1e-3,
         max_iter: int = 500,
         memory_limit: Any = None,
+        warm_start: bool = False,
         intervals: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -119,6 +120,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.memory_limit = memory_limit
+        self.warm_start = warm_start
         self.intervals = intervals
 
     @property
@@ -182,7 +184,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, SpectralEstimator):
 
     def _solve(self, X: Any, Y: np.ndarray, weight: np.ndarray | None, flat: bool) -> None:
         """One penalty, or a given one for each target: no path is needed."""
-        for name in ("path_", "choice_", "filter_", "candidates_", "solver_", "_fold_functions", "dual_coef_"):
+        for name in (
+            "path_",
+            "choice_",
+            "filter_",
+            "candidates_",
+            "solver_",
+            "_fold_functions",
+            "_space",
+            "dual_coef_",
+        ):
             self.__dict__.pop(name, None)
         self._plan(X, Y, None)
         alpha, self.n_iter_ = self._alpha(Y.shape[1]), 1

@@ -61,6 +61,9 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         The most Krylov steps.
     memory_limit : int or str, optional
         Bytes that a fit may take besides the data, or text like ``"8GB"``; by default 70 % of what is free.
+    warm_start : bool, default=False
+        Whether to keep the Krylov space of a single kernel, so that the next fit to the same data with the same folds
+        goes on from it, as after raising ``max_iter`` or lowering ``tol``.
     intervals : bool, default=False
         Whether to keep the folds' functions, so that ``predict(X, interval=...)`` gives prediction intervals.
 
@@ -117,6 +120,7 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         tol: float = 1e-3,
         max_iter: int = 500,
         memory_limit: Any = None,
+        warm_start: bool = False,
         intervals: bool = False,
     ) -> None:
         self.kernel = kernel
@@ -137,6 +141,7 @@ class SpectralRegressor(MultiOutputMixin, RegressorMixin, SpectralEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.memory_limit = memory_limit
+        self.warm_start = warm_start
         self.intervals = intervals
 
     def fit(self, X, y, sample_weight=None, groups=None):
@@ -193,7 +198,7 @@ class KernelPCR(SpectralRegressor):
     lam : float or array-like, optional
         A threshold on the eigenvalues of the centred K/n, instead of ``n_components``.
     kernel, gamma, degree, coef0, kernel_params, rule, cv, scoring, per_target, psd_tol, random_state, solver, \
-    precision, tol, max_iter, memory_limit, intervals
+    precision, tol, max_iter, memory_limit, warm_start, intervals
         As in `SpectralRegressor`.
 
     Attributes
@@ -232,6 +237,7 @@ class KernelPCR(SpectralRegressor):
         tol: float = 1e-3,
         max_iter: int = 500,
         memory_limit: Any = None,
+        warm_start: bool = False,
         intervals: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -252,6 +258,7 @@ class KernelPCR(SpectralRegressor):
         self.tol = tol
         self.max_iter = max_iter
         self.memory_limit = memory_limit
+        self.warm_start = warm_start
         self.intervals = intervals
 
     @property
