@@ -30,7 +30,9 @@ _FEW = 30_000_000
 _SUMS_BYTES = 2**28
 
 
-def symmetric_product(tile: Tiles, n: int, V: np.ndarray, dtype: np.dtype, n_threads: int | None = None) -> np.ndarray:
+def symmetric_product(
+    tile: Tiles, n: int, V: np.ndarray, dtype: np.dtype, spare: dict, n_threads: int | None = None
+) -> np.ndarray:
     """Return ``K @ V`` in float64, reading each tile above the diagonal once and using it twice.
 
     Parameters
@@ -40,42 +42,63 @@ def symmetric_product(tile: Tiles, n: int, V: np.ndarray, dtype: np.dtype, n_thr
     V : ndarray of shape (n, k)
     dtype : dtype
         Of the tiles, and of the products within a group of strips.
+    spare : dict
+        Of the caller: large arrays wait here for its next product. New ones would be paid for page by page.
     """
     k = V.shape[1]
     strips = blocks(n, STRIP)
-    # By rows is how BLAS multiplies it fastest from either side.
-    V = _padded(V, dtype)
-    n_groups = int(np.clip(_SUMS_BYTES // V.nbytes, 2, min(_GROUPS, len(strips) + 1)))
-    own, mirrored = np.empty_like(V), np.zeros((n_groups, *V.shape), dtype)
-    vectors = blocks(V.shape[1], _TOGETHER)
-    width = _tile_width(vectors[0].stop)
+    parts = _by_rows(V, dtype)
+    n_groups = int(np.clip(_SUMS_BYTES // sum(part.nbytes for part in parts), 2, min(_GROUPS, len(strips) + 1)))
+    own = [np.empty_like(part) for part in parts]
+    width = _tile_width(parts[0].shape[1])
+    shapes = tuple((n_groups, *part.shape) for part in parts)
+    mirrored, spaces = spare.pop(shapes, None) or ([np.empty(shape, dtype) for shape in shapes], [])
 
     def work(group: int) -> None:
-        space, sums = np.empty((STRIP, max(width, STRIP)), dtype), mirrored[group]
+        # As many as there are threads.
+        try:
+            space = spaces.pop()
+        except IndexError:
+            space = np.empty((STRIP, max(width, STRIP)), dtype)
+        for sums in mirrored:
+            sums[group] = 0
         for i in range(group, len(strips), n_groups):
             rows = strips[i]
             # The block on the diagonal is whole.
-            out = own[rows]
-            np.matmul(tile(i, rows, space), V[rows], out=out)
+            block = tile(i, rows, space)
+            for part, out in zip(parts, own):
+                np.matmul(block, part[rows], out=out[rows])
             for cols in blocks(n - rows.stop, width):
                 cols = slice(cols.start + rows.stop, cols.stop + rows.stop)
                 block = tile(i, cols, space)
-                for v in vectors:
-                    out[:, v] += block @ V[cols, v]
-                    sums[cols, v] += block.T @ V[rows, v]
+                for part, out, sums in zip(parts, own, mirrored):
+                    out[rows] += block @ part[cols]
+                    sums[group, cols] += block.T @ part[rows]
+        spaces.append(space)
 
     run_in_turn(work, [(group,) for group in range(n_groups)], 1 if n * n * k < _FEW else n_threads)
-    total = mirrored.sum(axis=0, dtype=np.float64)
-    total += own
-    return np.ascontiguousarray(total[:, :k].T).T
+    total = np.empty((k, n))
+    for start, out, sums in zip(range(0, k, _TOGETHER), own, mirrored):
+        rows, whole = total[start : start + _TOGETHER], sums.sum(axis=0, dtype=np.float64)
+        whole += out
+        rows[:] = whole[:, : len(rows)].T
+    spare.clear()
+    spare[shapes] = mirrored, spaces
+    return total.T
 
 
-def _padded(V: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """``V`` by rows, with zero columns up to a number that BLAS multiplies at a time: an odd one takes longer."""
-    k = V.shape[1]
-    padded = np.zeros((len(V), k if k < _FEW_VECTORS else -(-k // 4) * 4), dtype)
-    padded[:, :k] = V
-    return padded
+def _by_rows(V: np.ndarray, dtype: np.dtype) -> list[np.ndarray]:
+    """``V`` in parts of so many columns that are multiplied at a time, by rows, as BLAS takes them fastest.
+
+    Zero columns fill them up to a number that BLAS multiplies at once: an odd one takes longer.
+    """
+    parts = []
+    for columns in blocks(V.shape[1], _TOGETHER):
+        k = columns.stop - columns.start
+        part = np.zeros((len(V), k if k < _FEW_VECTORS else -(-k // 4) * 4), dtype)
+        part[:, :k] = V[:, columns]
+        parts.append(part)
+    return parts
 
 
 def run_in_turn(work: Callable[..., object], jobs: list[tuple], n_threads: int | None = None) -> None:

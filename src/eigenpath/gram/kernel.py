@@ -97,6 +97,7 @@ class KernelGram(Gram):
         self.X = X.astype(np.float64, copy=False)
         self._n_threads = None if getattr(kernel, "_threaded", True) else 1
         self._fill = kernel.filler(self.X)
+        self._spare: dict = {}
         self._strips = blocks(len(self), STRIP)
         self._panels = _allocate(self._strips, len(self), self.dtype, budget)
         # Recomputing is the price of a product: let it be in float32 if its result is.
@@ -139,7 +140,7 @@ class KernelGram(Gram):
         # A kernel that is not safe with threads only matters where it is called.
         if self.storage != "stored" and self._n_threads is not None:
             n_threads = self._n_threads
-        return symmetric_product(self._tile, len(self), V, self.dtype, n_threads)
+        return symmetric_product(self._tile, len(self), V, self.dtype, self._spare, n_threads)
 
     def diagonal(self) -> np.ndarray:
         return np.asarray(self.kernel.diag(self.X), dtype=np.float64)

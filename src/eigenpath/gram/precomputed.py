@@ -46,12 +46,13 @@ class PrecomputedGram(Gram):
         # A symmetric matrix in Fortran order is the same matrix in C order.
         self._K = K.T if K.flags.f_contiguous else np.ascontiguousarray(K)
         self.dtype = np.dtype(K.dtype if dtype is None else dtype)
+        self._spare: dict = {}
         self._strips = blocks(len(self), STRIP)
         _check_symmetric(self._K)
         self._panels = [self._K[rows, rows.start :].astype(self.dtype, copy=False) for rows in self._strips]
 
     def product(self, V: np.ndarray, n_threads: int | None = None) -> np.ndarray:
-        return symmetric_product(self._tile, len(self), V, self.dtype, n_threads)
+        return symmetric_product(self._tile, len(self), V, self.dtype, self._spare, n_threads)
 
     def _tile(self, i: int, cols: slice, work: np.ndarray) -> np.ndarray:
         start = self._strips[i].start
