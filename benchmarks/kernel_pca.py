@@ -77,7 +77,7 @@ def make_job(module: str, n_components: int, sizes: tuple[int, ...] = (2000, 500
         answers=answers,
         own=(RESIDUAL,),
         sizes=sizes,
-        warm_size=max(600, 3 * n_components),
+        warm_size=max(1000, 10 * n_components),
         tolerance=1e-6,
     )
 
