@@ -121,9 +121,8 @@ def run_tiles(work: Callable[..., object], jobs: Iterable[tuple], n_threads: int
                 raise
 
     with single_threaded_blas(), ThreadPoolExecutor(n_threads - 1) as pool:
-        # A worker runs in a copy of the caller's context, so that np.errstate holds in it.
+        # A worker runs in a copy of the caller's context, so that np.errstate holds in it. The caller is one of them.
         futures = [pool.submit(copy_context().run, worker) for _ in range(n_threads - 1)]
-        # The caller is one of them: a thread less to start.
         worker()
     for future in futures:
         future.result()

@@ -45,9 +45,7 @@ def symmetric_product(
     spare : dict
         Of the caller: large arrays wait here for its next product. New ones would be paid for page by page.
     """
-    k = V.shape[1]
-    strips = blocks(n, STRIP)
-    parts = _by_rows(V, dtype)
+    k, strips, parts = V.shape[1], blocks(n, STRIP), _by_rows(V, dtype)
     n_groups = int(np.clip(_SUMS_BYTES // sum(part.nbytes for part in parts), 2, min(_GROUPS, len(strips) + 1)))
     own = [np.empty_like(part) for part in parts]
     width = _tile_width(parts[0].shape[1])
@@ -77,13 +75,19 @@ def symmetric_product(
         spaces.append(space)
 
     run_in_turn(work, [(group,) for group in range(n_groups)], 1 if n * n * k < _FEW else n_threads)
-    total = np.empty((k, n))
+    total = _total(own, mirrored, k)
+    spare.clear()
+    spare[shapes] = mirrored, spaces
+    return total
+
+
+def _total(own: list[np.ndarray], mirrored: list[np.ndarray], k: int) -> np.ndarray:
+    """The sums of all groups, of the first ``k`` columns, which are contiguous."""
+    total = np.empty((k, len(own[0])))
     for start, out, sums in zip(range(0, k, _TOGETHER), own, mirrored):
         rows, whole = total[start : start + _TOGETHER], sums.sum(axis=0, dtype=np.float64)
         whole += out
         rows[:] = whole[:, : len(rows)].T
-    spare.clear()
-    spare[shapes] = mirrored, spaces
     return total.T
 
 
