@@ -226,6 +226,11 @@ def test_only_the_number_of_rows_feels_a_factor_in_the_weights(rng):
 def test_weights_that_make_less_than_a_row_are_refused(rng):
     with pytest.raises(ValueError, match="sample_weight sums to 1, but a weight counts a row so many times"):
         PCA().fit(drawn(rng), sample_weight=np.full(60, 1 / 60))
+    # A sum that rounding puts above one.
+    weights = np.full(111, 1 / 111)
+    assert weights.sum() >= 1
+    with pytest.raises(ValueError, match="sample_weight sums to 1, but a weight counts a row so many times"):
+        PCA().fit(rng.standard_normal((111, 3)), sample_weight=weights)
     with pytest.raises(ValueError, match=r"Negative values in .*`sample_weight`"):
         PCA().fit(drawn(rng), sample_weight=-np.ones(60))
 
